@@ -1,0 +1,5 @@
+"""Runs the generator: `python -m placewire_codegen`."""
+
+from .cli import main
+
+main()
