@@ -87,6 +87,13 @@ class ProjectConfig(BaseModel):
         }
         return tuple(folders[target] for target in self.targets)
 
+    def module(self, namespace: str) -> str:
+        """Name of the module that holds the definitions of `namespace`."""
+        listed = self.modules.get(namespace)
+        if listed is not None:
+            return listed
+        return Name(namespace.rpartition(".")[2]).snake if namespace else "schema"
+
     @property
     def include_prefix(self) -> str:
         """How an `#include` reaches the headers: `placewire/schema`."""
