@@ -1,0 +1,1 @@
+"""Measures placewire against its peers; `python -m benchmarks` runs everything."""

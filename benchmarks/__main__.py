@@ -1,0 +1,38 @@
+"""Runs the benchmarks and prints one table: `python -m benchmarks [name...]`.
+
+A benchmark is a module or package in this folder that offers `run() -> list[Comparison |
+NotMeasured]`. The exit status is 1 if a goal was missed or a benchmark could not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import platform
+import sys
+
+from .measure import Comparison, NotMeasured, table
+
+BENCHMARKS = ("startup", "codec", "verify")
+
+
+def main() -> int:
+    """Run the named benchmarks, or all of them."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run the benchmarks.")
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
+    names = parser.parse_args().names or BENCHMARKS
+    unknown = sorted(set(names) - set(BENCHMARKS))
+    if unknown:
+        parser.error(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    results: list[Comparison | NotMeasured] = []
+    for name in names:
+        print(f"running {name} ...", file=sys.stderr, flush=True)
+        results += importlib.import_module(f"{__package__}.{name}").run()
+    print(f"Python {platform.python_version()}, {platform.machine()}; least of interleaved runs\n")
+    print(table(results))
+    met = all(isinstance(result, Comparison) and result.is_met for result in results)
+    return 0 if results and met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""What all benchmarks share: interleaved timing, goals, and one row of the result table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a ratio must be: a speed-up of at least `limit`, or a cost of at most `limit`."""
+
+    kind: Literal["speedup", "cost"]
+    limit: float
+
+    def __str__(self) -> str:
+        return f"≥ {self.limit:g}x faster" if self.kind == "speedup" else f"≤ {self.limit:g}x"
+
+
+def faster(times: float) -> Goal:
+    """Return the goal to take at most 1/`times` of the peer's time."""
+    return Goal("speedup", times)
+
+
+def at_most(times: float) -> Goal:
+    """Return the goal to take at most `times` the peer's time."""
+    return Goal("cost", times)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One result: ours beside a peer, both measured in the same run.
+
+    Attributes:
+        what: What was measured, such as `pack_program, native`.
+        peer: What it is compared with.
+        seconds: Our time for one run.
+        peer_seconds: The peer's time for one run.
+        goal: What the ratio must be.
+    """
+
+    what: str
+    peer: str
+    seconds: float
+    peer_seconds: float
+    goal: Goal
+
+    @property
+    def ratio(self) -> float:
+        """Peer over ours for a speed-up, ours over peer for a cost."""
+        if self.goal.kind == "speedup":
+            return self.peer_seconds / self.seconds
+        return self.seconds / self.peer_seconds
+
+    @property
+    def is_met(self) -> bool:
+        """Whether this run reached the goal."""
+        if self.goal.kind == "speedup":
+            return self.ratio >= self.goal.limit
+        return self.ratio <= self.goal.limit
+
+
+@dataclass(frozen=True)
+class NotMeasured:
+    """A benchmark that could not run here, and why; it is shown, never left out."""
+
+    what: str
+    reason: str
+
+
+def interleaved_minimums(
+    tasks: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: int = 1
+) -> dict[str, float]:
+    """Time every task once per round, in turn, and return the least seconds of each.
+
+    Taking turns lets a machine that changes its speed slow all tasks alike; the minimum leaves out
+    what other processes took.
+
+    Args:
+        tasks: What to run, by name.
+        rounds: How often each task is timed.
+        warm_up: Untimed runs of each task before.
+    """
+    for task in tasks.values():
+        for _ in range(warm_up):
+            task()
+    best = dict.fromkeys(tasks, float("inf"))
+    for _ in range(rounds):
+        for name, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def readable(seconds: float) -> str:
+    """Write a duration with three digits and the unit that fits."""
+    for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def table(results: list[Comparison | NotMeasured]) -> str:
+    """Write the results as a Markdown table."""
+    lines = [
+        "| what | ours | peer | peer's | ratio | goal | |",
+        "|---|---:|---|---:|---:|---|---|",
+    ]
+    for result in results:
+        if isinstance(result, NotMeasured):
+            lines.append(f"| {result.what} | | | | | | not measured: {result.reason} |")
+            continue
+        cells = (
+            result.what,
+            readable(result.seconds),
+            result.peer,
+            readable(result.peer_seconds),
+            f"{result.ratio:.3g}x",
+            str(result.goal),
+            "met" if result.is_met else "**missed**",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)

@@ -1,0 +1,396 @@
+"""The schema reference: one Markdown page per module, and an index of the modules.
+
+Reads the resolved schema; writes `<docs>/<module>.md` and `<docs>/README.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..config import ProjectConfig
+from ..model import (
+    AttributeValue,
+    Definition,
+    EnumDefinition,
+    Field,
+    Schema,
+    StructDefinition,
+    TableDefinition,
+    Type,
+    TypeKind,
+    UnionDefinition,
+)
+from ..render import GeneratedFile, Templates
+
+# Attributes that the columns of a field show in words.
+_SHOWN_IN_WORDS = frozenset(
+    ("id", "required", "present", "deprecated", "key", "force_align", "bit_flags")
+)
+_SECTIONS = ("Tables", "Structs", "Enums", "Unions")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One definition: its heading, paragraphs, facts, and a table with one row per part."""
+
+    name: str
+    paragraphs: tuple[str, ...]
+    facts: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    if_empty: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """All definitions of one kind in a module; only sections with entries are shown."""
+
+    title: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class RootView:
+    """A root table as the index and the head of a page show it."""
+
+    link: str
+    identifier: str
+    extension: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """One module."""
+
+    module: str
+    namespace: str
+    sources: str
+    roots: tuple[RootView, ...]
+    sections: tuple[Section, ...]
+    counts: str
+
+
+def render(
+    schema: Schema, config: ProjectConfig, templates: Templates
+) -> Iterator[GeneratedFile]:
+    """Render the page of every module, then the index."""
+    pages = [_Reference(schema, config, module).page() for module in _modules(schema, config)]
+    directory = config.output.docs.as_posix()
+    for page in pages:
+        text = templates.render("docs/module.md.jinja", page=page)
+        yield GeneratedFile(f"{directory}/{page.module}.md", text)
+    yield GeneratedFile(
+        f"{directory}/README.md", templates.render("docs/README.md.jinja", pages=pages)
+    )
+
+
+def _modules(schema: Schema, config: ProjectConfig) -> list[str]:
+    return sorted({config.module(namespace) for namespace in schema.namespaces})
+
+
+class _Reference:
+    """Builds the page of one module; knows where the heading of every definition is."""
+
+    def __init__(self, schema: Schema, config: ProjectConfig, module: str) -> None:
+        self._schema = schema
+        self._config = config
+        self._module = module
+        self._anchors = {
+            name: anchor
+            for other in _modules(schema, config)
+            for name, anchor in _anchors(schema, config, other)
+        }
+        self._users = _users(schema)
+
+    def page(self) -> Page:
+        """Return the finished page."""
+        groups = _by_section(self._schema, self._config, self._module)
+        definitions = [definition for group in groups.values() for definition in group]
+        namespaces = sorted({definition.namespace for definition in definitions})
+        sections = tuple(
+            Section(title, tuple(self._entry(definition) for definition in group))
+            for title, group in groups.items()
+            if group
+        )
+        return Page(
+            module=self._module,
+            namespace=", ".join(f"`{name}`" for name in namespaces if name) or "the global one",
+            sources=", ".join(
+                f"`{path}`" for path in sorted({item.location.path for item in definitions})
+            ),
+            roots=tuple(self._roots()),
+            sections=sections,
+            counts=", ".join(_count(len(s.entries), s.title.lower()) for s in sections),
+        )
+
+    def _roots(self) -> Iterator[RootView]:
+        for root in self._schema.roots:
+            table = self._schema.table(root.table)
+            if self._config.module(table.namespace) == self._module:
+                yield RootView(
+                    link=self._link(root.table),
+                    identifier=f"`{root.identifier}`" if root.identifier else "none",
+                    extension=f"`.{root.extension}`" if root.extension else "none",
+                )
+
+    def _entry(self, definition: Definition) -> Entry:
+        if isinstance(definition, TableDefinition):
+            columns, rows = self._table(definition)
+        elif isinstance(definition, StructDefinition):
+            columns, rows = self._struct(definition)
+        elif isinstance(definition, EnumDefinition):
+            columns, rows = _enum(definition)
+        else:
+            assert isinstance(definition, UnionDefinition)
+            columns, rows = self._union(definition)
+        return Entry(
+            name=definition.name,
+            paragraphs=_paragraphs(definition.doc),
+            facts=tuple(self._facts(definition)),
+            columns=columns,
+            rows=tuple(rows),
+            if_empty="" if rows else "It has no fields.",
+        )
+
+    def _facts(self, definition: Definition) -> Iterator[str]:
+        if isinstance(definition, EnumDefinition):
+            flags = ", bit flags" if definition.bit_flags else ""
+            yield f"Stored as `{definition.underlying.value}`{flags}."
+        elif isinstance(definition, UnionDefinition):
+            yield f"Its tag is stored as `{definition.underlying.value}`."
+        elif isinstance(definition, StructDefinition):
+            yield f"{definition.size} bytes, aligned to {definition.alignment}, stored in place."
+        attributes = _attributes(definition.attributes)
+        if attributes:
+            yield f"Attributes: {attributes}."
+        users = self._users.get(definition.full_name, ())
+        if users:
+            yield f"Used by {', '.join(self._field_link(*user) for user in users)}."
+
+    def _field_link(self, full_name: str, field: str) -> str:
+        owner = self._schema.definitions[full_name]
+        return f"[`{owner.name}.{field}`]({self._target(full_name)})"
+
+    def _table(self, table: TableDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        columns = ("id", "field", "type", "if absent", "on the wire", "meaning")
+        rows = [
+            (
+                str(field.id),
+                f"`{field.name}`",
+                self._type(field.type),
+                self._if_absent(field),
+                _wire(field),
+                _meaning(field.doc, field),
+            )
+            for field in table.fields
+        ]
+        return columns, rows
+
+    def _struct(self, struct: StructDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        columns = ("offset", "field", "type", "meaning")
+        rows = [
+            (
+                str(field.offset),
+                f"`{field.name}`",
+                self._type(field.type),
+                _meaning(field.doc, field),
+            )
+            for field in struct.fields
+        ]
+        return columns, rows
+
+    def _union(self, union: UnionDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        rows = [("0", "`NONE`", "", "No value.")]
+        rows += [
+            (str(member.tag), f"`{member.name}`", self._type(member.type), _one_line(member.doc))
+            for member in union.members
+        ]
+        return ("tag", "member", "type", "meaning"), rows
+
+    def _type(self, of: Type) -> str:
+        """Spell a type as the schema does, with links to definitions."""
+        if of.kind is TypeKind.STRING:
+            return "`string`"
+        if of.kind is TypeKind.SCALAR:
+            assert of.scalar is not None
+            return f"`{of.scalar.value}`"
+        if of.kind in (TypeKind.VECTOR, TypeKind.ARRAY):
+            assert of.element is not None
+            element = self._type(of.element)
+            length = f":{of.length}" if of.kind is TypeKind.ARRAY else ""
+            if element.startswith("`"):
+                return f"`[{element.strip('`')}{length}]`"
+            return f"\\[{element}{length}\\]"
+        assert of.ref is not None
+        return self._link(of.ref)
+
+    def _link(self, full_name: str) -> str:
+        return f"[{_escape(self._schema.definitions[full_name].name)}]({self._target(full_name)})"
+
+    def _target(self, full_name: str) -> str:
+        module = self._config.module(self._schema.definitions[full_name].namespace)
+        page = "" if module == self._module else f"{module}.md"
+        return f"{page}#{self._anchors[full_name]}"
+
+    def _if_absent(self, field: Field) -> str:
+        if field.required:
+            return "refused (required)"
+        if field.present:
+            return "reported (always written)"
+        if field.default is None:
+            return "nothing"
+        if field.type.kind is TypeKind.ENUM:
+            assert field.type.ref is not None
+            names = {m.value: m.name for m in self._schema.enum(field.type.ref).members}
+            name = names.get(int(field.default))
+            return f"`{name}`" if name else f"`{field.default}`"
+        if field.type.scalar is not None and field.type.scalar.value == "bool":
+            return "`true`" if field.default else "`false`"
+        return f"`{field.default}`"
+
+
+def _enum(enum: EnumDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """One column for every attribute that any member has, in order of first appearance."""
+    attributes = list(dict.fromkeys(key for member in enum.members for key in member.attributes))
+    columns = ("value", "member", *(f"`{name}`" for name in attributes), "meaning")
+    rows = [
+        (
+            str(member.value),
+            f"`{member.name}`",
+            *(_value(member.attributes[a]) if a in member.attributes else "" for a in attributes),
+            _one_line(member.doc),
+        )
+        for member in enum.members
+    ]
+    return columns, rows
+
+
+def _wire(field: Field) -> str:
+    """Say where a field of a table is found and how it is stored."""
+    kind = field.type.kind
+    if kind is TypeKind.UNION:
+        assert field.type.scalar is not None
+        tag = f"{field.type.scalar.value} tag by vtable +{field.offset - 2}"
+        return f"{tag}, offset by vtable +{field.offset}"
+    entry = f"vtable +{field.offset}"
+    if kind in (TypeKind.SCALAR, TypeKind.ENUM):
+        assert field.type.scalar is not None
+        return f"{entry}: {_count(field.type.scalar.size, 'bytes')}"
+    if kind is TypeKind.STRUCT:
+        return f"{entry}: in place"
+    aligned = f", elements aligned to {field.force_align}" if field.force_align else ""
+    return f"{entry}: offset{aligned}"
+
+
+def _meaning(doc: tuple[str, ...], field: Field) -> str:
+    remarks = [
+        text
+        for text, applies in (
+            ("Deprecated: never written, not read.", field.deprecated),
+            ("Key: vectors of this table are sorted by it.", field.key),
+        )
+        if applies
+    ]
+    attributes = _attributes(field.attributes)
+    if attributes:
+        remarks.append(f"Attributes: {attributes}.")
+    return " ".join(filter(None, (_one_line(doc), *remarks)))
+
+
+def _users(schema: Schema) -> dict[str, tuple[tuple[str, str], ...]]:
+    """For each definition, the (owner, field or member) pairs that refer to it, in schema order."""
+    users: dict[str, list[tuple[str, str]]] = {}
+    for definition in (*schema.tables, *schema.structs, *schema.unions):
+        parts = (
+            definition.members if isinstance(definition, UnionDefinition) else definition.fields
+        )
+        for part in parts:
+            of = part.type.element or part.type
+            if of.ref is not None:
+                users.setdefault(of.ref, []).append((definition.full_name, part.name))
+    return {name: tuple(pairs) for name, pairs in users.items()}
+
+
+def _by_section(
+    schema: Schema, config: ProjectConfig, module: str
+) -> dict[str, list[Definition]]:
+    """Return the definitions of a module in the order of its page: by kind, then by name."""
+    groups: tuple[Iterable[Definition], ...] = (
+        schema.tables,
+        schema.structs,
+        schema.enums,
+        schema.unions,
+    )
+    return {
+        title: sorted(
+            (item for item in group if config.module(item.namespace) == module),
+            key=lambda item: (item.name.lower(), item.full_name),
+        )
+        for title, group in zip(_SECTIONS, groups, strict=True)
+    }
+
+
+def _anchors(
+    schema: Schema, config: ProjectConfig, module: str
+) -> Iterator[tuple[str, str]]:
+    """Number the headings of a page as Markdown renderers do: the second `x` becomes `x-1`."""
+    taken: dict[str, int] = {}
+
+    def claim(heading: str) -> str:
+        slug = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        count = taken.get(slug, 0)
+        taken[slug] = count + 1
+        return f"{slug}-{count}" if count else slug
+
+    claim(f"Module {module}")
+    for title, group in _by_section(schema, config, module).items():
+        if group:
+            claim(title)
+        for definition in group:
+            yield definition.full_name, claim(definition.name)
+
+
+def _paragraphs(doc: tuple[str, ...]) -> tuple[str, ...]:
+    """Join the lines of a doc comment into paragraphs; an empty line separates them."""
+    text = "\n".join(line.strip() for line in doc).strip()
+    return tuple(_prose(part.replace("\n", " ")) for part in re.split(r"\n{2,}", text) if part)
+
+
+def _one_line(doc: tuple[str, ...]) -> str:
+    return " ".join(_paragraphs(doc))
+
+
+def _prose(text: str) -> str:
+    """Keep a doc comment's code spans; elsewhere escape what Markdown or a table would take."""
+    pieces = re.split(r"(`[^`]*`)", text)
+    return "".join(
+        piece.replace("|", "\\|") if index % 2 else _escape(piece)
+        for index, piece in enumerate(pieces)
+    )
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([\\*_\[\]<>|])", r"\\\1", text)
+
+
+def _attributes(attributes: dict[str, AttributeValue]) -> str:
+    return ", ".join(
+        f"`{name}`" if value is None or value is True else f"`{name}: {_literal(value)}`"
+        for name, value in sorted(attributes.items())
+        if name not in _SHOWN_IN_WORDS
+    )
+
+
+def _value(value: AttributeValue) -> str:
+    return "yes" if value is None or value is True else f"`{_literal(value)}`"
+
+
+def _literal(value: AttributeValue) -> str:
+    return json.dumps(value).replace("|", "\\|")
+
+
+def _count(number: int, plural: str) -> str:
+    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
