@@ -1,0 +1,43 @@
+# Short names for what a contributor does every day; `make` lists them.
+
+PYTHON ?= python3
+CPP_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' 'tests/*.h' 'tests/*.cpp' 'benchmarks/*.h' 'benchmarks/*.cpp')
+HAND_WRITTEN_PYTHON = codegen src tests benchmarks
+
+.DEFAULT_GOAL := help
+.PHONY: help develop demo test regen check-generated lint format bench
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
+
+develop: ## Install in place, for editing: Python changes count at once, rerun after C++ changes
+	$(PYTHON) -m pip install "scikit-build-core>=0.11" "nanobind>=2.7" "ninja>=1.11" "cmake>=3.22"
+	$(PYTHON) -m pip install --no-build-isolation -Ccmake.define.PLACEWIRE_WERROR=ON -e '.[test,dev]'
+
+demo: ## Add a device to the schema and watch everything follow
+	$(PYTHON) -m placewire demo
+
+test: ## Run the tests
+	$(PYTHON) -m pytest
+
+regen: ## Generate everything from schema/
+	$(PYTHON) -m placewire_codegen
+
+check-generated: ## Fail if a generated file is not what schema/ and templates/ give
+	$(PYTHON) -m placewire_codegen --check
+
+lint: ## Check style and types of everything
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m ruff format --check $(HAND_WRITTEN_PYTHON)
+	$(PYTHON) -m mypy
+	@test -n "$(CPP_FILES)" || { echo "no C++ files found to check"; exit 1; }
+	$(PYTHON) -m clang_format --dry-run -Werror $(CPP_FILES)
+
+format: ## Lay out hand-written Python and C++
+	$(PYTHON) -m ruff check --fix
+	$(PYTHON) -m ruff format $(HAND_WRITTEN_PYTHON)
+	@test -n "$(CPP_FILES)" || { echo "no C++ files found to format"; exit 1; }
+	$(PYTHON) -m clang_format -i $(CPP_FILES)
+
+bench: ## Measure against the peers (needs '.[peer]'; takes minutes)
+	$(PYTHON) -m benchmarks
