@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 CPP_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' 'tests/*.h' 'tests/*.cpp' 'benchmarks/*.h' 'benchmarks/*.cpp')
+CLANG_FORMAT = $(shell $(PYTHON) -c 'import pathlib, sys; print(pathlib.Path(sys.executable).parent / "clang-format")')
 HAND_WRITTEN_PYTHON = codegen src tests benchmarks
 
 .DEFAULT_GOAL := help
@@ -31,13 +32,13 @@ lint: ## Check style and types of everything
 	$(PYTHON) -m ruff format --check $(HAND_WRITTEN_PYTHON)
 	$(PYTHON) -m mypy
 	@test -n "$(CPP_FILES)" || { echo "no C++ files found to check"; exit 1; }
-	$(PYTHON) -m clang_format --dry-run -Werror $(CPP_FILES)
+	$(CLANG_FORMAT) --dry-run -Werror $(CPP_FILES)
 
 format: ## Lay out hand-written Python and C++
 	$(PYTHON) -m ruff check --fix
 	$(PYTHON) -m ruff format $(HAND_WRITTEN_PYTHON)
 	@test -n "$(CPP_FILES)" || { echo "no C++ files found to format"; exit 1; }
-	$(PYTHON) -m clang_format -i $(CPP_FILES)
+	$(CLANG_FORMAT) -i $(CPP_FILES)
 
 bench: ## Measure against the peers (needs '.[peer]'; takes minutes)
 	$(PYTHON) -m benchmarks
