@@ -1,0 +1,146 @@
+"""How schema names are spelled in the generated C++, and where each definition lives.
+
+All C++ targets share one `CppNames`, so that what one header declares another can refer to.
+"""
+
+from __future__ import annotations
+
+from ..config import ProjectConfig
+from ..model import (
+    Definition,
+    EnumDefinition,
+    ScalarKind,
+    Schema,
+    Type,
+    TypeKind,
+    UnionDefinition,
+)
+from ..names import CPP_KEYWORDS, Name, NameScope
+
+SCALAR_TYPES = {
+    ScalarKind.BOOL: "bool",
+    ScalarKind.INT8: "std::int8_t",
+    ScalarKind.UINT8: "std::uint8_t",
+    ScalarKind.INT16: "std::int16_t",
+    ScalarKind.UINT16: "std::uint16_t",
+    ScalarKind.INT32: "std::int32_t",
+    ScalarKind.UINT32: "std::uint32_t",
+    ScalarKind.INT64: "std::int64_t",
+    ScalarKind.UINT64: "std::uint64_t",
+    ScalarKind.FLOAT32: "float",
+    ScalarKind.FLOAT64: "double",
+}
+
+OVERLOADED_NAMES = frozenset({"describe", "is_valid", "name", "verify"})
+"""Functions that the headers overload by type; a module has them all, a class may have its own."""
+
+SUPPORT_NAMES = OVERLOADED_NAMES | frozenset(
+    """AbsentUnion Bytes Rule StructView TableView UnknownUnionMember Vector VerifyResult
+    kModelStamp std wire""".split()
+)
+"""Names of the support headers, which no schema name may hide."""
+
+
+class CppNames:
+    """Spellings of all definitions of a schema.
+
+    Attributes:
+        namespace: C++ namespace around the modules.
+    """
+
+    def __init__(self, schema: Schema, config: ProjectConfig) -> None:
+        """Claim a name for every definition, enum member and union member, in schema order."""
+        self.namespace = config.cpp_namespace
+        self.include_prefix = config.include_prefix
+        self._schema = schema
+        modules = NameScope(CPP_KEYWORDS | {"wire", "std"})
+        self._modules = {
+            namespace: modules.claim(module_name(namespace, config))
+            for namespace in schema.namespaces
+        }
+        self._scopes = {
+            namespace: NameScope(CPP_KEYWORDS | SUPPORT_NAMES | set(self._modules.values()))
+            for namespace in schema.namespaces
+        }
+        definitions = schema.definitions.values()
+        self._types = {
+            definition.full_name: self.scope(definition.namespace).claim(definition.name)
+            for definition in definitions
+        }
+        self._members = {
+            definition.full_name: _member_names(definition)
+            for definition in (*schema.enums, *schema.unions)
+        }
+
+    def module(self, namespace: str) -> str:
+        """Name of the folder and C++ namespace that hold `namespace`."""
+        return self._modules[namespace]
+
+    def scope(self, namespace: str) -> NameScope:
+        """The names of one module's C++ namespace, for further claims."""
+        return self._scopes[namespace]
+
+    def type(self, full_name: str, *, seen_from: str) -> str:
+        """Spell a definition as code in the namespace `seen_from` must."""
+        namespace = self._schema.definitions[full_name].namespace
+        name = self._types[full_name]
+        return name if namespace == seen_from else f"{self.module(namespace)}::{name}"
+
+    def local_type(self, definition: Definition) -> str:
+        """Spell a definition as code in its own namespace does."""
+        return self._types[definition.full_name]
+
+    def member(self, full_name: str, member: str) -> str:
+        """Spell a member of an enum or a union, without its type."""
+        return self._members[full_name][member]
+
+    def value_type(self, type_: Type, *, seen_from: str) -> str:
+        """Spell the type of a scalar or an enum."""
+        if type_.kind is TypeKind.ENUM:
+            assert type_.ref is not None
+            return self.type(type_.ref, seen_from=seen_from)
+        assert type_.kind is TypeKind.SCALAR
+        assert type_.scalar is not None
+        return SCALAR_TYPES[type_.scalar]
+
+    def field_scope(self, class_name: str, namespace: str, *more: str) -> NameScope:
+        """A scope for the members of a class in `namespace`.
+
+        Names of types and of other modules are taken in it: a member that hides the type of another
+        member does not compile.
+        """
+        types = {
+            name
+            for full_name, name in self._types.items()
+            if self._schema.definitions[full_name].namespace == namespace
+        }
+        modules = {module for other, module in self._modules.items() if other != namespace}
+        support = SUPPORT_NAMES - OVERLOADED_NAMES
+        return NameScope(CPP_KEYWORDS | support | types | modules | {class_name, *more})
+
+    def attribute_scope(self, namespace: str) -> frozenset[str]:
+        """Names that a function of one argument in `namespace`, overloaded by type, may not have."""
+        types = {
+            name
+            for full_name, name in self._types.items()
+            if self._schema.definitions[full_name].namespace == namespace
+        }
+        return CPP_KEYWORDS | SUPPORT_NAMES | types | set(self._modules.values())
+
+    def include(self, namespace: str, header: str) -> str:
+        """Return what follows `#include` to reach a header of a module."""
+        return f"{self.include_prefix}/{self.module(namespace)}/{header}"
+
+
+def module_name(namespace: str, config: ProjectConfig) -> str:
+    """Return the configured module of a namespace, or its last part in snake case."""
+    if namespace in config.modules:
+        return config.modules[namespace]
+    return Name(namespace.rpartition(".")[2]).snake if namespace else "schema"
+
+
+def _member_names(definition: EnumDefinition | UnionDefinition) -> dict[str, str]:
+    scope = NameScope(CPP_KEYWORDS)
+    if isinstance(definition, UnionDefinition):
+        scope.claim("NONE")
+    return {member.name: scope.claim(member.name) for member in definition.members}
