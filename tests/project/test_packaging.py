@@ -1,0 +1,89 @@
+"""The installed distribution carries what it promises, and the project's files agree about it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import placewire_codegen
+import pytest
+
+from tests.project.tree import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_installed_version_is_the_one_of_the_tree() -> None:
+    versions = {
+        PROJECT["project"]["version"],
+        placewire_codegen.__version__,
+        importlib.metadata.version("placewire"),
+    }
+    assert len(versions) == 1, f"install again, or make them agree: {versions}"
+
+
+@pytest.mark.parametrize("extra", ["torch", "test", "peer", "dev"])
+def test_an_extra_exists(extra: str) -> None:
+    assert extra in importlib.metadata.metadata("placewire").get_all("Provides-Extra", [])
+
+
+def test_the_generator_finds_its_schemas_and_templates() -> None:
+    package = resources.files("placewire_codegen")
+    for name in ("schema/program.fbs", "templates/docs/module.md.jinja"):
+        assert package.joinpath(*name.split("/")).is_file(), name
+
+
+def test_every_package_is_typed() -> None:
+    for package in ("placewire", "placewire_codegen", "placewire_schema"):
+        assert resources.files(package).joinpath("py.typed").is_file(), package
+
+
+def test_python_m_placewire_names_the_folder_of_the_cmake_package() -> None:
+    assert (_cmake_directory() / "placewireConfig.cmake").is_file()
+
+
+def test_a_cmake_project_finds_the_library_and_both_sets_of_headers(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        """
+cmake_minimum_required(VERSION 3.22)
+project(consumer CXX)
+find_package(placewire 0.1 REQUIRED)
+add_executable(consumer main.cpp)
+target_link_libraries(consumer PRIVATE placewire::placewire)
+"""
+    )
+    (tmp_path / "main.cpp").write_text(
+        """
+#include "placewire/runtime/validate.h"
+#include "placewire/schema/program/views.h"
+int main() { return 0; }
+"""
+    )
+    configure = ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-Dplacewire_DIR={_cmake_directory()}"]
+    for command in (configure, ["cmake", "--build", "build"], ["build/consumer"]):
+        result = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, result.stdout + result.stderr
+
+
+def _cmake_directory() -> Path:
+    result = subprocess.run(
+        [sys.executable, "-m", "placewire", "--cmake-dir"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return Path(result.stdout.strip())
+
+
+def test_the_changelog_says_what_is_unreleased() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased = re.search(r"^## Unreleased\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert unreleased, "CHANGELOG.md needs a section `## Unreleased`"
+    assert re.search(r"^- \S", unreleased[1], re.MULTILINE), "the section must list a change"
