@@ -23,7 +23,7 @@ def main() -> int:
     names = parser.parse_args().names or BENCHMARKS
     unknown = sorted(set(names) - set(BENCHMARKS))
     if unknown:
-        parser.error(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+        parser.error(f"there is no benchmark {', '.join(unknown)}; choose {', '.join(BENCHMARKS)}")
     results: list[Comparison | NotMeasured] = []
     for name in names:
         print(f"running {name} ...", file=sys.stderr, flush=True)

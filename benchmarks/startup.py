@@ -1,5 +1,6 @@
-"""Start-up: `placewire generate` and `import placewire_schema`, against a process that only imports
-jinja2 and pydantic.
+"""Start-up of `placewire generate` and `import placewire_schema`, against the least it could be.
+
+The peer is a process that only imports jinja2 and pydantic.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ROUNDS = 15
 
 
 def run() -> list[Comparison | NotMeasured]:
-    """Measure the three start-ups in a copy of the project, so that its own files stay as they are."""
+    """Measure the three start-ups in a copy of the project, which stays as it is."""
     with tempfile.TemporaryDirectory() as directory:
         project = Path(directory)
         for name in ("schema", "generated"):

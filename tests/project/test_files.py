@@ -38,7 +38,7 @@ def test_no_file_is_called_after_nothing() -> None:
     empty = [
         relative(path)
         for path in paths
-        if any(word in path.name.lower().split(".")[0].rstrip("s").split("_") for word in EMPTY_NAMES)
+        if set(EMPTY_NAMES) & {word.rstrip("s") for word in path.stem.lower().split("_")}
     ]
     assert not empty, f"say what is in them: {empty}"
 

@@ -64,11 +64,18 @@ target_link_libraries(consumer PRIVATE placewire::placewire)
 int main() { return 0; }
 """
     )
-    configure = ["cmake", "-S", ".", "-B", "build", "-G", "Ninja", f"-Dplacewire_DIR={_cmake_directory()}"]
+    configure = [
+        "cmake",
+        "-S",
+        ".",
+        "-B",
+        "build",
+        "-G",
+        "Ninja",
+        f"-Dplacewire_DIR={_cmake_directory()}",
+    ]
     for command in (configure, ["cmake", "--build", "build"], ["build/consumer"]):
-        result = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stdout + result.stderr
 
 

@@ -22,6 +22,7 @@ from ..model import (
     Type,
     TypeKind,
     UnionDefinition,
+    UnionMember,
 )
 from ..render import GeneratedFile, Templates
 
@@ -73,9 +74,7 @@ class Page:
     counts: str
 
 
-def render(
-    schema: Schema, config: ProjectConfig, templates: Templates
-) -> Iterator[GeneratedFile]:
+def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:
     """Render the page of every module, then the index."""
     pages = [_Reference(schema, config, module).page() for module in _modules(schema, config)]
     directory = config.output.docs.as_posix()
@@ -203,7 +202,7 @@ class _Reference:
         return columns, rows
 
     def _union(self, union: UnionDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        rows = [("0", "`NONE`", "", "No value.")]
+        rows: list[tuple[str, ...]] = [("0", "`NONE`", "", "No value.")]
         rows += [
             (str(member.tag), f"`{member.name}`", self._type(member.type), _one_line(member.doc))
             for member in union.members
@@ -303,20 +302,19 @@ def _meaning(doc: tuple[str, ...], field: Field) -> str:
 def _users(schema: Schema) -> dict[str, tuple[tuple[str, str], ...]]:
     """For each definition, the (owner, field or member) pairs that refer to it, in schema order."""
     users: dict[str, list[tuple[str, str]]] = {}
-    for definition in (*schema.tables, *schema.structs, *schema.unions):
-        parts = (
-            definition.members if isinstance(definition, UnionDefinition) else definition.fields
-        )
-        for part in parts:
+    parts: list[tuple[Definition, tuple[Field | UnionMember, ...]]] = [
+        *((owner, owner.fields) for owner in (*schema.tables, *schema.structs)),
+        *((owner, owner.members) for owner in schema.unions),
+    ]
+    for definition, refer in parts:
+        for part in refer:
             of = part.type.element or part.type
             if of.ref is not None:
                 users.setdefault(of.ref, []).append((definition.full_name, part.name))
     return {name: tuple(pairs) for name, pairs in users.items()}
 
 
-def _by_section(
-    schema: Schema, config: ProjectConfig, module: str
-) -> dict[str, list[Definition]]:
+def _by_section(schema: Schema, config: ProjectConfig, module: str) -> dict[str, list[Definition]]:
     """Return the definitions of a module in the order of its page: by kind, then by name."""
     groups: tuple[Iterable[Definition], ...] = (
         schema.tables,
@@ -333,9 +331,7 @@ def _by_section(
     }
 
 
-def _anchors(
-    schema: Schema, config: ProjectConfig, module: str
-) -> Iterator[tuple[str, str]]:
+def _anchors(schema: Schema, config: ProjectConfig, module: str) -> Iterator[tuple[str, str]]:
     """Number the headings of a page as Markdown renderers do: the second `x` becomes `x-1`."""
     taken: dict[str, int] = {}
 
