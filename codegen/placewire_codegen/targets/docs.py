@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ..config import ProjectConfig
 from ..model import (
@@ -32,6 +33,9 @@ _SHOWN_IN_WORDS = frozenset(
 )
 _SECTIONS = ("Tables", "Structs", "Enums", "Unions")
 
+Cells: TypeAlias = tuple[str, ...]
+"""One row of a table, ready to be placed."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -40,8 +44,8 @@ class Entry:
     name: str
     paragraphs: tuple[str, ...]
     facts: tuple[str, ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Cells
+    rows: tuple[Cells, ...]
     if_empty: str
 
 
@@ -173,9 +177,9 @@ class _Reference:
         owner = self._schema.definitions[full_name]
         return f"[`{owner.name}.{field}`]({self._target(full_name)})"
 
-    def _table(self, table: TableDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        columns = ("id", "field", "type", "if absent", "on the wire", "meaning")
-        rows = [
+    def _table(self, table: TableDefinition) -> tuple[Cells, list[Cells]]:
+        columns: Cells = ("id", "field", "type", "if absent", "on the wire", "meaning")
+        rows: list[Cells] = [
             (
                 str(field.id),
                 f"`{field.name}`",
@@ -188,9 +192,9 @@ class _Reference:
         ]
         return columns, rows
 
-    def _struct(self, struct: StructDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def _struct(self, struct: StructDefinition) -> tuple[Cells, list[Cells]]:
         columns = ("offset", "field", "type", "meaning")
-        rows = [
+        rows: list[Cells] = [
             (
                 str(field.offset),
                 f"`{field.name}`",
@@ -201,8 +205,8 @@ class _Reference:
         ]
         return columns, rows
 
-    def _union(self, union: UnionDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        rows: list[tuple[str, ...]] = [("0", "`NONE`", "", "No value.")]
+    def _union(self, union: UnionDefinition) -> tuple[Cells, list[Cells]]:
+        rows: list[Cells] = [("0", "`NONE`", "", "No value.")]
         rows += [
             (str(member.tag), f"`{member.name}`", self._type(member.type), _one_line(member.doc))
             for member in union.members
@@ -251,11 +255,11 @@ class _Reference:
         return f"`{field.default}`"
 
 
-def _enum(enum: EnumDefinition) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _enum(enum: EnumDefinition) -> tuple[Cells, list[Cells]]:
     """One column for every attribute that any member has, in order of first appearance."""
     attributes = list(dict.fromkeys(key for member in enum.members for key in member.attributes))
     columns = ("value", "member", *(f"`{name}`" for name in attributes), "meaning")
-    rows = [
+    rows: list[Cells] = [
         (
             str(member.value),
             f"`{member.name}`",
@@ -303,7 +307,8 @@ def _users(schema: Schema) -> dict[str, tuple[tuple[str, str], ...]]:
     """For each definition, the (owner, field or member) pairs that refer to it, in schema order."""
     users: dict[str, list[tuple[str, str]]] = {}
     parts: list[tuple[Definition, tuple[Field | UnionMember, ...]]] = [
-        *((owner, owner.fields) for owner in (*schema.tables, *schema.structs)),
+        *((owner, owner.fields) for owner in schema.tables),
+        *((owner, owner.fields) for owner in schema.structs),
         *((owner, owner.members) for owner in schema.unions),
     ]
     for definition, refer in parts:
