@@ -1,0 +1,137 @@
+"""The Python target: dataclasses, enums, descriptors, and the codec that works from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..config import ProjectConfig
+from ..model import ScalarKind, Schema
+from ..names import Name
+from ..render import GeneratedFile, Templates
+from .python_descriptors import descriptor_module
+from .python_names import PythonNames
+from .python_types import type_module
+from .rules import MEANING_RULES, STRUCTURE_RULES
+
+_SCHEMA_INDEPENDENT = (
+    "_descriptors/__init__.py",
+    "_pure/__init__.py",
+    "_pure/_facade.py",
+    "_pure/check.py",
+    "_pure/pack.py",
+    "_pure/unpack.py",
+    "_pure/values.py",
+    "_pure/verify.py",
+    "_select.py",
+)
+
+_PUBLIC_NAMES = (
+    "MODEL_STAMP",
+    "CodecError",
+    "Finding",
+    "PackError",
+    "UnknownMember",
+    "UnpackError",
+    "codec_name",
+    "pack",
+    "unpack",
+    "verify",
+)
+
+_STRUCT_CODES = {
+    ScalarKind.BOOL: "?",
+    ScalarKind.INT8: "b",
+    ScalarKind.UINT8: "B",
+    ScalarKind.INT16: "h",
+    ScalarKind.UINT16: "H",
+    ScalarKind.INT32: "i",
+    ScalarKind.UINT32: "I",
+    ScalarKind.INT64: "q",
+    ScalarKind.UINT64: "Q",
+    ScalarKind.FLOAT32: "f",
+    ScalarKind.FLOAT64: "d",
+}
+
+
+@dataclass(frozen=True)
+class _RootFunctions:
+    """The `pack_x`, `unpack_x` and `verify_x` of one root type."""
+
+    snake: str
+    argument: str
+    type: str
+    container_note: str
+
+
+@dataclass(frozen=True)
+class _ScalarConstant:
+    """One `ScalarInfo` of the module `reflection`."""
+
+    constant: str
+    name: str
+    code: str
+    size: int
+    minimum: int | None
+    maximum: int | None
+
+
+def render(
+    schema: Schema, config: ProjectConfig, templates: Templates
+) -> Iterator[GeneratedFile]:
+    """Render the Python package."""
+    names = PythonNames(schema, config)
+
+    def generated(path: str, template: str, **fields: object) -> GeneratedFile:
+        text = templates.render(f"python/{template}.jinja", **fields)
+        return GeneratedFile((config.output.python / path).as_posix(), text)
+
+    yield generated("py.typed", "py.typed")
+    yield generated(
+        "_wire.py", "_wire.py", stamp=schema.stamp, rules=STRUCTURE_RULES + MEANING_RULES
+    )
+    yield generated("reflection.py", "reflection.py", modules=names.modules, scalars=_SCALARS)
+    for path in _SCHEMA_INDEPENDENT:
+        yield generated(path, path)
+    for module in names.modules:
+        yield generated(f"{module}.py", "module.py", module=type_module(schema, names, module))
+        yield generated(
+            f"_descriptors/{module}.py",
+            "_descriptors/module.py",
+            module=descriptor_module(schema, names, module),
+        )
+    roots = [_root_functions(schema, names, root.table) for root in schema.roots]
+    yield generated(
+        "__init__.py",
+        "__init__.py",
+        package=config.package,
+        modules=names.modules,
+        roots=roots,
+        exports=_exports(names, roots),
+    )
+
+
+def _root_functions(schema: Schema, names: PythonNames, table: str) -> _RootFunctions:
+    snake = Name(schema.table(table).name).snake
+    has_header = "extended_header" in schema.table(table).attributes
+    return _RootFunctions(
+        snake=snake,
+        argument=snake,
+        type=f"{names.module_of(table)}.{names.type_name(table)}",
+        container_note=", a FlatBuffer or a whole file" if has_header else "",
+    )
+
+
+def _exports(names: PythonNames, roots: list[_RootFunctions]) -> list[str]:
+    functions = [f"{verb}_{root.snake}" for root in roots for verb in ("pack", "unpack", "verify")]
+    return sorted((*_PUBLIC_NAMES, *names.modules, *functions))
+
+
+def _scalar_constant(kind: ScalarKind) -> _ScalarConstant:
+    limits = (None, None) if kind.is_float else (kind.minimum, kind.maximum)
+    return _ScalarConstant(
+        kind.name, kind.value, _STRUCT_CODES[kind], kind.size, limits[0], limits[1]
+    )
+
+
+_SCALARS = [_scalar_constant(kind) for kind in ScalarKind]

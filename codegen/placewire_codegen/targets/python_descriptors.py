@@ -1,0 +1,185 @@
+"""View of the schema as data: what the module `_descriptors/<module>.py` says about each table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model import Field, Schema, TableDefinition, Type, TypeKind, UnionDefinition
+from ..names import Name
+from .python_names import PythonNames, scalar_literal
+
+
+@dataclass(frozen=True)
+class _UnionMember:
+    tag: int
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class _Union:
+    constant: str
+    name: str
+    tag: str
+    members: list[_UnionMember]
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A field, as the arguments of its `FieldInfo`."""
+
+    arguments: list[str]
+
+
+@dataclass(frozen=True)
+class _Table:
+    reference: str
+    wire_name: str
+    slots: int
+    fields: list[_Field]
+    root: str | None
+
+
+@dataclass(frozen=True)
+class DescriptorModule:
+    """One module of descriptors, as finished expressions.
+
+    Attributes:
+        imports: Sibling modules whose types are named.
+        reflection_names: What is imported from `reflection`.
+    """
+
+    name: str
+    imports: list[str]
+    reflection_names: list[str]
+    unions: list[_Union]
+    tables: list[_Table]
+
+
+def descriptor_module(schema: Schema, names: PythonNames, module: str) -> DescriptorModule:
+    """Describe the tables of `module`."""
+    return _Describer(schema, names, module).module()
+
+
+class _Describer:
+    """Collects what the expressions use while it writes them."""
+
+    def __init__(self, schema: Schema, names: PythonNames, module: str) -> None:
+        self._schema = schema
+        self._names = names
+        self._module = module
+        self._imports: set[str] = set()
+        self._used: set[str] = {"TableInfo"}
+
+    def module(self) -> DescriptorModule:
+        unions = [self._union(u) for u in self._schema.unions if self._is_used(u.full_name)]
+        tables = [
+            self._table(table)
+            for table in self._schema.tables
+            if self._names.module_of(table.full_name) == self._module
+        ]
+        if not tables:
+            self._imports.add(self._module)
+        return DescriptorModule(
+            self._module, sorted(self._imports), sorted(self._used), unions, tables
+        )
+
+    def _is_used(self, union: str) -> bool:
+        """Whether a table of this module has a field of `union`, which may stand in another."""
+        return any(
+            union in (field.type.ref, field.type.element.ref if field.type.element else None)
+            for table in self._schema.tables
+            if self._names.module_of(table.full_name) == self._module
+            for field in table.fields
+        )
+
+    def _union(self, union: UnionDefinition) -> _Union:
+        self._used.add("UnionInfo")
+        members = [
+            _UnionMember(member.tag, member.name, self._type_reference(member.type.ref or ""))
+            for member in union.members
+        ]
+        return _Union(
+            self._union_constant(union.full_name), union.name, self._use(union.underlying.name), members
+        )
+
+    def _table(self, table: TableDefinition) -> _Table:
+        attributes = self._names.field_names(table)
+        fields = [self._field(field, attributes[field.name]) for field in table.fields]
+        slots = max((field.id for field in table.fields), default=-1) + 1
+        return _Table(
+            self._type_reference(table.full_name),
+            table.full_name,
+            slots,
+            fields,
+            self._root(table),
+        )
+
+    def _root(self, table: TableDefinition) -> str | None:
+        for root in self._schema.roots:
+            if root.table == table.full_name:
+                self._used.add("RootInfo")
+                header = table.attributes.get("extended_header")
+                arguments = [repr(_ascii(root.identifier))]
+                if header is not None:
+                    arguments.append(repr(_ascii(str(header))))
+                return f"RootInfo({', '.join(arguments)})".replace("'", '"')
+        return None
+
+    def _field(self, field: Field, name: str) -> _Field:
+        self._used.add("FieldInfo")
+        arguments = [f'"{name}"', f'"{field.name}"', str(field.id), self._type(field.type)]
+        default = self._default(field)
+        if default is not None:
+            arguments.append(f"default={default}")
+        arguments += [f"{flag}=True" for flag in ("required", "present") if getattr(field, flag)]
+        if field.force_align:
+            arguments.append(f"force_align={field.force_align}")
+        return _Field(arguments)
+
+    def _default(self, field: Field) -> str | None:
+        if field.default is None:
+            return None
+        if field.type.kind is TypeKind.ENUM:
+            enum = self._schema.enum(field.type.ref or "")
+            member = self._names.member_with_value(enum, int(field.default))
+            if member is not None:
+                return f"{self._type_reference(enum.full_name)}.{member}"
+        return scalar_literal(field.type, field.default)
+
+    def _type(self, type_: Type) -> str:
+        """Return the expression for a type."""
+        match type_.kind:
+            case TypeKind.SCALAR:
+                assert type_.scalar is not None
+                return self._use(type_.scalar.name)
+            case TypeKind.STRING:
+                return self._use("STRING")
+            case TypeKind.ENUM:
+                assert type_.scalar is not None and type_.ref is not None
+                reference, scalar = self._type_reference(type_.ref), self._use(type_.scalar.name)
+                return f"{self._use('EnumInfo')}({reference}, {scalar})"
+            case TypeKind.TABLE:
+                return f"{self._use('TableReference')}({self._type_reference(type_.ref or '')})"
+            case TypeKind.UNION:
+                return self._union_constant(type_.ref or "")
+            case TypeKind.VECTOR:
+                assert type_.element is not None
+                return f"{self._use('VectorInfo')}({self._type(type_.element)})"
+        raise NotImplementedError(f"{type_.kind.value} is not supported yet by the Python target")
+
+    def _type_reference(self, full_name: str) -> str:
+        module = self._names.module_of(full_name)
+        self._imports.add(module)
+        return f"{module}.{self._names.type_name(full_name)}"
+
+    def _union_constant(self, full_name: str) -> str:
+        return f"_{Name(self._names.type_name(full_name)).upper_snake}"
+
+    def _use(self, name: str) -> str:
+        self._used.add(name)
+        return name
+
+
+def _ascii(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()

@@ -1,0 +1,87 @@
+"""What schema names are called in Python; the native binding asks here, too."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+from ..config import ProjectConfig
+from ..model import EnumDefinition, Field, ScalarKind, Schema, TableDefinition, Type
+from ..names import PYTHON_KEYWORDS, NameScope
+
+_MODULE_NAMES = frozenset(
+    """Any ClassVar Exception Final IntEnum IntFlag TypeAlias annotations bool bytes dataclass dict
+    field float int list property str type""".split()
+)
+"""What a generated module itself needs; a type of such a name gets a `_`."""
+
+_CLASS_NAMES = frozenset("bool bytes field float int list str".split())
+"""What the body of a dataclass needs: a field of such a name would hide it from the next field."""
+
+_ENUM_NAMES = frozenset("mro name value".split())
+"""What `enum` keeps for itself."""
+
+
+class PythonNames:
+    """Names of modules, types, fields and members, free of keywords and of each other."""
+
+    def __init__(self, schema: Schema, config: ProjectConfig) -> None:
+        self._schema = schema
+        self._config = config
+        self._scopes: dict[str, NameScope] = {}
+        self._types = {name: self._claim_type(name) for name in schema.definitions}
+
+    def _claim_type(self, full_name: str) -> str:
+        definition = self._schema.definitions[full_name]
+        module = self._config.module(definition.namespace)
+        scope = self._scopes.setdefault(module, NameScope(PYTHON_KEYWORDS | _MODULE_NAMES))
+        return scope.claim(definition.name)
+
+    @cached_property
+    def modules(self) -> tuple[str, ...]:
+        """The modules in the order in which they can be imported, which is that of the files."""
+        namespaces = (d.namespace for d in self._schema.definitions.values())
+        return tuple(dict.fromkeys(sorted(self._config.module(name) for name in namespaces)))
+
+    def module_of(self, full_name: str) -> str:
+        """Return the module of a definition."""
+        return self._config.module(self._schema.definitions[full_name].namespace)
+
+    def type_name(self, full_name: str) -> str:
+        """Return the name of a definition within its module."""
+        return self._types[full_name]
+
+    def field_names(self, table: TableDefinition) -> dict[str, str]:
+        """Return the attribute of each field of `table` by the field's name."""
+        scope = NameScope(PYTHON_KEYWORDS | _CLASS_NAMES | self._types_in_class_bodies(table))
+        return {field.name: scope.claim(field.name) for field in table.fields}
+
+    def _types_in_class_bodies(self, table: TableDefinition) -> set[str]:
+        references = {_reference(field) for field in table.fields}
+        used = {self._types[name] for name in references if name is not None}
+        return used | set(self.modules)
+
+    def member_names(self, enum: EnumDefinition) -> dict[str, str]:
+        """Return the Python name of each member of `enum` by its name."""
+        attributes = {name for member in enum.members for name in member.attributes}
+        scope = NameScope(PYTHON_KEYWORDS | _ENUM_NAMES | attributes)
+        return {member.name: scope.claim(member.name) for member in enum.members}
+
+    def member_with_value(self, enum: EnumDefinition, value: int) -> str | None:
+        """Return the Python name of the member of `enum` that is `value`, if there is one."""
+        names = self.member_names(enum)
+        return next((names[m.name] for m in enum.members if m.value == value), None)
+
+
+def scalar_literal(type_: Type, value: int | float) -> str:
+    """Return a scalar of `type_` as Python source."""
+    if type_.scalar is ScalarKind.BOOL:
+        return str(bool(value))
+    if type_.scalar is not None and type_.scalar.is_float:
+        number = float(value)
+        return repr(number) if math.isfinite(number) else f'float("{number}")'
+    return str(int(value))
+
+
+def _reference(field: Field) -> str | None:
+    return field.type.element.ref if field.type.element is not None else field.type.ref

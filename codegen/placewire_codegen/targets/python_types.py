@@ -1,0 +1,361 @@
+"""View of one Python module of types: its enums, exceptions, dataclasses and union aliases."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import dataclass
+
+from ..model import (
+    AttributeValue,
+    Definition,
+    EnumDefinition,
+    EnumMember,
+    Field,
+    ScalarKind,
+    Schema,
+    TableDefinition,
+    Type,
+    TypeKind,
+    UnionDefinition,
+)
+from ..names import Name
+from .python_names import PythonNames, scalar_literal
+
+_LINE_LENGTH = 100
+
+
+@dataclass(frozen=True)
+class _Member:
+    name: str
+    value: str
+    docstring: str | None = None
+
+
+@dataclass(frozen=True)
+class _EnumAttribute:
+    """A schema attribute of members, as a property that looks into a table."""
+
+    name: str
+    type: str
+    summary: str
+    table: str
+    lookup: str
+    members: list[_Member]
+
+
+@dataclass(frozen=True)
+class _ExceptionClass:
+    name: str
+    bases: str
+    member: str
+    docstring: str
+
+
+@dataclass(frozen=True)
+class _Enum:
+    name: str
+    base: str
+    docstring: str
+    members: list[_Member]
+    attributes: list[_EnumAttribute]
+    exception_base: str | None
+    exception_table: str
+    exceptions: list[_ExceptionClass]
+
+
+@dataclass(frozen=True)
+class _Field:
+    name: str
+    annotation: str
+    default: str
+
+
+@dataclass(frozen=True)
+class _Table:
+    name: str
+    docstring: str
+    fields: list[_Field]
+
+
+@dataclass(frozen=True)
+class _Union:
+    name: str
+    members: list[str]
+    docstring: str
+
+
+@dataclass(frozen=True)
+class TypeModule:
+    """One module, as finished strings in the order in which they are placed."""
+
+    summary: str
+    imports: list[str]
+    exports: list[str]
+    enum_bases: list[str]
+    typing_names: list[str]
+    needs_field: bool
+    enums: list[_Enum]
+    tables: list[_Table]
+    unions: list[_Union]
+
+
+def type_module(schema: Schema, names: PythonNames, module: str) -> TypeModule:
+    """Describe the types of `module`."""
+    return _TypeWriter(schema, names, module).module()
+
+
+class _TypeWriter:
+    def __init__(self, schema: Schema, names: PythonNames, module: str) -> None:
+        self._schema = schema
+        self._names = names
+        self._module = module
+        self._imports: set[str] = set()
+
+    def module(self) -> TypeModule:
+        enums = [self._enum(enum) for enum in self._schema.enums if self._is_here(enum)]
+        tables = [self._table(table) for table in self._schema.tables if self._is_here(table)]
+        unions = [self._union(union) for union in self._schema.unions if self._is_here(union)]
+        typing_names = set()
+        if any(enum.attributes or enum.exception_base for enum in enums):
+            typing_names.add("Final")
+        if any(enum.exception_base for enum in enums):
+            typing_names.add("ClassVar")
+        if unions:
+            typing_names.add("TypeAlias")
+        return TypeModule(
+            summary=self._summary(),
+            imports=[f"from . import {', '.join(sorted(self._imports))}"] if self._imports else [],
+            exports=sorted(_exported(enums, tables, unions)),
+            enum_bases=sorted({enum.base for enum in enums}),
+            typing_names=sorted(typing_names),
+            needs_field=any("field(" in f.default for table in tables for f in table.fields),
+            enums=enums,
+            tables=tables,
+            unions=unions,
+        )
+
+    def _is_here(self, definition: Definition) -> bool:
+        return self._names.module_of(definition.full_name) == self._module
+
+    def _summary(self) -> str:
+        namespaces = sorted(
+            {d.namespace for d in self._schema.definitions.values() if self._is_here(d)}
+        )
+        spelled = " and ".join(f"`{name}`" if name else "the global one" for name in namespaces)
+        return f"Types of the schema namespace {spelled}."
+
+    def _enum(self, enum: EnumDefinition) -> _Enum:
+        members = self._names.member_names(enum)
+        base = enum.attributes.get("exception_base")
+        return _Enum(
+            name=self._names.type_name(enum.full_name),
+            base="IntFlag" if enum.bit_flags else "IntEnum",
+            docstring=_docstring(enum.doc, [f"Wire: {enum.underlying.value}."], indent=4),
+            members=[
+                _Member(
+                    members[member.name],
+                    str(member.value),
+                    _docstring(member.doc, [], indent=4) if member.doc else None,
+                )
+                for member in enum.members
+            ],
+            attributes=self._enum_attributes(enum),
+            exception_base=None if base is None else str(base),
+            exception_table=f"{Name(str(base)).upper_snake}S",
+            exceptions=[
+                _exception(member, members[member.name], str(base))
+                for member in enum.members
+                if base is not None and "exception" in member.attributes
+            ],
+        )
+
+    def _enum_attributes(self, enum: EnumDefinition) -> list[_EnumAttribute]:
+        if "exception_base" in enum.attributes:
+            return []
+        python_names = self._names.member_names(enum)
+        attributes = dict.fromkeys(name for m in enum.members for name in m.attributes)
+        return [self._enum_attribute(enum, name, python_names) for name in attributes]
+
+    def _enum_attribute(
+        self, enum: EnumDefinition, attribute: str, python_names: dict[str, str]
+    ) -> _EnumAttribute:
+        having = [member for member in enum.members if attribute in member.attributes]
+        types = sorted({type(member.attributes[attribute]).__name__ for member in having})
+        is_total = len(having) == len(enum.members)
+        name = self._names.type_name(enum.full_name)
+        return _EnumAttribute(
+            name=attribute,
+            type=" | ".join(types if is_total else [*types, "None"]),
+            summary=f"The attribute `{attribute}` of the schema"
+            + ("." if is_total else "; None where it has none."),
+            table=f"_{Name(name).upper_snake}_{Name(attribute).upper_snake}",
+            lookup="[self]" if is_total else ".get(self)",
+            members=[
+                _Member(python_names[m.name], _attribute_literal(m.attributes[attribute]))
+                for m in having
+            ],
+        )
+
+    def _table(self, table: TableDefinition) -> _Table:
+        attributes = self._names.field_names(table)
+        notes = [
+            _paragraph(
+                f"{attributes[f.name]}: {' '.join((*f.doc, _wire_note(f, self._schema)))}",
+                indent=8,
+                hanging=4,
+            )
+            for f in table.fields
+        ]
+        return _Table(
+            name=self._names.type_name(table.full_name),
+            docstring=_docstring(
+                table.doc, ["Attributes:\n" + "\n".join(notes)] if notes else [], indent=4
+            ),
+            fields=[
+                _Field(attributes[f.name], self._annotation(f), self._default(f))
+                for f in table.fields
+            ],
+        )
+
+    def _annotation(self, field: Field) -> str:
+        spelled = self._spelling(field.type)
+        is_plain = field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM) and not field.optional
+        return spelled if is_plain or field.is_mandatory else f"{spelled} | None"
+
+    def _spelling(self, type_: Type) -> str:
+        if type_.is_bytes:
+            return "bytes"
+        if type_.kind is TypeKind.VECTOR:
+            assert type_.element is not None
+            return f"list[{self._spelling(type_.element)}]"
+        if type_.kind is TypeKind.STRING:
+            return "str"
+        if type_.kind is TypeKind.SCALAR:
+            assert type_.scalar is not None
+            if type_.scalar is ScalarKind.BOOL:
+                return "bool"
+            return "float" if type_.scalar.is_float else "int"
+        if type_.kind in (TypeKind.ENUM, TypeKind.TABLE, TypeKind.UNION):
+            return self._reference(type_.ref or "")
+        raise NotImplementedError(f"{type_.kind.value} is not supported yet by the Python target")
+
+    def _reference(self, full_name: str) -> str:
+        module = self._names.module_of(full_name)
+        name = self._names.type_name(full_name)
+        if module == self._module:
+            return name
+        self._imports.add(module)
+        return f"{module}.{name}"
+
+    def _default(self, field: Field) -> str:
+        if field.type.kind is TypeKind.ENUM and field.default is not None:
+            enum = self._schema.enum(field.type.ref or "")
+            member = self._names.member_with_value(enum, int(field.default))
+            reference = self._reference(enum.full_name)
+            return f"{reference}({field.default})" if member is None else f"{reference}.{member}"
+        if field.default is not None:
+            return scalar_literal(field.type, field.default)
+        return self._empty_value(field.type) if field.is_mandatory else "None"
+
+    def _empty_value(self, type_: Type) -> str:
+        """Return what a mandatory field holds in an object that says nothing about it."""
+        if type_.is_bytes:
+            return 'b""'
+        if type_.kind is TypeKind.STRING:
+            return '""'
+        if type_.kind is TypeKind.VECTOR:
+            return "field(default_factory=list)"
+        if type_.kind is TypeKind.UNION:
+            first = self._schema.union(type_.ref or "").members[0]
+            return f"field(default_factory=lambda: {self._reference(first.type.ref or '')}())"
+        return f"field(default_factory=lambda: {self._reference(type_.ref or '')}())"
+
+    def _union(self, union: UnionDefinition) -> _Union:
+        members = [self._reference(member.type.ref or "") for member in union.members]
+        return _Union(
+            self._names.type_name(union.full_name),
+            members,
+            _docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
+        )
+
+
+def _exported(enums: list[_Enum], tables: list[_Table], unions: list[_Union]) -> list[str]:
+    exceptions = [
+        name
+        for enum in enums
+        if enum.exception_base is not None
+        for name in (
+            enum.exception_base,
+            enum.exception_table,
+            *(exception.name for exception in enum.exceptions),
+        )
+    ]
+    return [item.name for group in (enums, tables, unions) for item in group] + exceptions
+
+
+def _exception(member: EnumMember, python_name: str, base: str) -> _ExceptionClass:
+    builtin = member.attributes.get("builtin")
+    return _ExceptionClass(
+        name=str(member.attributes["exception"]),
+        bases=base if builtin is None else f"{base}, {builtin}",
+        member=python_name,
+        docstring=_docstring(member.doc, [], indent=4),
+    )
+
+
+def _attribute_literal(value: AttributeValue) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _wire_note(field: Field, schema: Schema) -> str:
+    """Return the sentence about a field's place and form on the wire."""
+    facts = [f"slot {field.id}", _wire_type(field.type)]
+    if field.default is not None:
+        facts.append(f"default {_wire_default(field, schema)}")
+    facts += [flag for flag in ("required", "present", "deprecated") if getattr(field, flag)]
+    if field.force_align:
+        facts.append(f"aligned to {field.force_align}")
+    return f"Wire: {', '.join(facts)}."
+
+
+def _wire_type(type_: Type) -> str:
+    if type_.element is not None:
+        return f"[{_wire_type(type_.element)}]"
+    if type_.ref is not None:
+        return type_.ref.rpartition(".")[2]
+    return type_.kind.value if type_.scalar is None else type_.scalar.value
+
+
+def _wire_default(field: Field, schema: Schema) -> str:
+    assert field.default is not None
+    if field.type.kind is TypeKind.ENUM:
+        members = schema.enum(field.type.ref or "").members
+        return next((m.name for m in members if m.value == field.default), str(field.default))
+    return scalar_literal(field.type, field.default)
+
+
+def _docstring(doc: tuple[str, ...], sections: list[str], *, indent: int) -> str:
+    """Return a docstring of the schema's comment and further sections.
+
+    The first line carries the summary; the caller indents what follows by `indent`.
+    """
+    paragraphs = "\n".join(line.strip() for line in doc).split("\n\n")
+    blocks = [_paragraph(text, indent=indent) for text in paragraphs if text.strip()] + sections
+    text = "\n\n".join(blocks).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if "\n" not in text and len(text) + indent + 6 <= _LINE_LENGTH:
+        return f'"""{text}"""'
+    return f'"""{text}\n"""'
+
+
+def _paragraph(text: str, *, indent: int, hanging: int = 0) -> str:
+    """Wrap `text` for a block that will stand `indent` columns in, four of them the caller's."""
+    lead = " " * max(indent - 4, 0)
+    return textwrap.fill(
+        " ".join(text.split()),
+        width=_LINE_LENGTH - 4 - (3 if indent <= 4 else 0),
+        initial_indent=lead,
+        subsequent_indent=lead + " " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
