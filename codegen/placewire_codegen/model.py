@@ -228,6 +228,9 @@ class StructDefinition(Definition):
     alignment: int
 
 
+AnyDefinition: TypeAlias = EnumDefinition | UnionDefinition | StructDefinition | TableDefinition
+
+
 class Root(Frozen):
     """A `root_type`, with the file identifier and extension of the file that declares it."""
 
@@ -252,11 +255,14 @@ class Schema(Frozen):
     roots: tuple[Root, ...]
 
     @cached_property
-    def definitions(
-        self,
-    ) -> dict[str, EnumDefinition | UnionDefinition | StructDefinition | TableDefinition]:
+    def definitions(self) -> dict[str, AnyDefinition]:
         """All definitions by full name."""
-        everything = (*self.enums, *self.unions, *self.structs, *self.tables)
+        everything: tuple[AnyDefinition, ...] = (
+            *self.enums,
+            *self.unions,
+            *self.structs,
+            *self.tables,
+        )
         return {definition.full_name: definition for definition in everything}
 
     @cached_property
