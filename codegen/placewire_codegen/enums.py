@@ -1,0 +1,202 @@
+"""Enums and unions: syntax nodes to definitions."""
+
+from __future__ import annotations
+
+from . import syntax
+from .attributes import read_attributes
+from .diagnostics import Note
+from .features import Feature
+from .lexer import read_integer
+from .model import (
+    EnumDefinition,
+    EnumMember,
+    ScalarKind,
+    Type,
+    TypeKind,
+    UnionDefinition,
+    UnionMember,
+)
+from .scope import BUILTIN_SCALARS, Context
+
+
+def resolve_enum(node: syntax.EnumNode, context: Context) -> EnumDefinition | None:
+    """Build an enum; None if its underlying type is wrong, so that nothing fits it."""
+    attributes = read_attributes(node.attributes, context)
+    if node.underlying is None:
+        context.error(
+            node.name,
+            f"enum `{node.name.text}` does not say which integers it consists of",
+            hint=f"write it as `enum {node.name.text} : byte`",
+        )
+        return None
+    underlying = _integer_type(node.underlying, context)
+    if underlying is None:
+        return None
+    bit_flags = "bit_flags" in attributes
+    members: list[EnumMember] = []
+    values = _Values(underlying, bit_flags, context)
+    for member in node.members:
+        value = values.take(member.name, member.value)
+        if value is None:
+            continue
+        members.append(
+            EnumMember(
+                name=member.name.text,
+                value=value,
+                location=context.location(member.name),
+                doc=context.doc(member.doc),
+                attributes=read_attributes(member.attributes, context),
+            )
+        )
+    return EnumDefinition(
+        name=node.name.text,
+        namespace=context.namespace,
+        location=context.location(node.name),
+        doc=context.doc(node.doc),
+        attributes=attributes,
+        underlying=underlying,
+        bit_flags=bit_flags,
+        members=tuple(sorted(members, key=lambda member: member.value)),
+    )
+
+
+def resolve_union(node: syntax.UnionNode, context: Context) -> UnionDefinition | None:
+    """Build a union; members whose type is unknown are left out."""
+    attributes = read_attributes(node.attributes, context)
+    underlying: ScalarKind | None = ScalarKind.UINT8
+    if node.underlying is not None:
+        underlying = _integer_type(node.underlying, context)
+        context.require(Feature.UNION_TAG_TYPES, node.underlying)
+    if underlying is None:
+        return None
+    members: list[UnionMember] = []
+    tags = _Values(underlying, False, context)
+    tags.reserve_none(node.name)
+    for member in node.members:
+        name = member.alias or member.type.name
+        # A member named by its type alone, in another namespace, is called `other_Type`.
+        plain = syntax.Identifier(name.text.replace(".", "_"), name.start, name.end)
+        tag = tags.take(plain, member.value)
+        type_ = _member_type(member, context)
+        if tag is None or type_ is None:
+            continue
+        members.append(
+            UnionMember(
+                name=plain.text,
+                tag=tag,
+                type=type_,
+                location=context.location(name),
+                doc=context.doc(member.doc),
+                attributes=read_attributes(member.attributes, context),
+            )
+        )
+    return UnionDefinition(
+        name=node.name.text,
+        namespace=context.namespace,
+        location=context.location(node.name),
+        doc=context.doc(node.doc),
+        attributes=attributes,
+        underlying=underlying,
+        members=tuple(sorted(members, key=lambda member: member.tag)),
+    )
+
+
+def _member_type(member: syntax.UnionMember, context: Context) -> Type | None:
+    name = member.type.name
+    if name.text == "string" and member.alias is not None:
+        context.require(Feature.UNION_STRINGS, name)
+        return Type(kind=TypeKind.STRING)
+    if name.text in BUILTIN_SCALARS or name.text == "string":
+        hint = "give it a name: `text: string`" if name.text == "string" else None
+        context.error(name, f"a union cannot hold `{name.text}` as such", hint=hint)
+        return None
+    symbol = context.find(name, "table or struct")
+    if symbol is None:
+        return None
+    if not isinstance(symbol.node, syntax.TableNode):
+        note = Note(f"{symbol.kind} `{symbol.full_name}` is declared here", symbol.span)
+        context.error(
+            name, f"a union holds tables, structs and strings, not {symbol.kind}s", notes=[note]
+        )
+        return None
+    if symbol.node.is_struct:
+        context.require(Feature.UNION_STRUCTS, name)
+        return Type(kind=TypeKind.STRUCT, ref=symbol.full_name)
+    return Type(kind=TypeKind.TABLE, ref=symbol.full_name)
+
+
+def _integer_type(node: syntax.NamedType, context: Context) -> ScalarKind | None:
+    kind = BUILTIN_SCALARS.get(node.name.text)
+    if kind is not None and kind.is_integer:
+        return kind
+    context.error(
+        node,
+        f"expected an integer type, found `{node.name.text}`",
+        hint="such as `byte`, `ubyte`, `short`, `int` or `uint64`",
+    )
+    return None
+
+
+class _Values:
+    """Gives members their numbers: the written one, else the previous one plus 1."""
+
+    def __init__(self, underlying: ScalarKind, bit_flags: bool, context: Context) -> None:
+        self._underlying = underlying
+        self._bit_flags = bit_flags
+        self._context = context
+        self._next: int | None = 0  # None after a member whose number is unknown
+        self._names: dict[str, syntax.Identifier] = {}
+        self._owners: dict[int, syntax.Identifier] = {}
+
+    def reserve_none(self, union: syntax.Identifier) -> None:
+        """Take the tag 0 and the name NONE, which every union has."""
+        none = syntax.Identifier("NONE", union.start, union.end)
+        self._names["NONE"] = self._owners[0] = none
+        self._next = 1
+
+    def take(self, name: syntax.Identifier, written: syntax.Value | None) -> int | None:
+        """The value of the next member; None if it has none, which is reported."""
+        number = self._number(name, written)
+        self._next = None if number is None else number + 1
+        previous = self._names.get(name.text)
+        if previous is not None:
+            if name.text == "NONE" and previous is self._owners.get(0):
+                message, where = "every union has a member `NONE` by itself", "of this union"
+            else:
+                message, where = f"member `{name.text}` is declared twice", "first declared here"
+            self._context.error(name, message, notes=[self._context.note(where, previous)])
+            return None
+        self._names[name.text] = name
+        if number is None or not self._fits(number, name, written):
+            return None
+        owner = self._owners.setdefault(number, name)
+        if owner is not name:
+            self._context.error(
+                written or name,
+                f"`{name.text}` has the value {number}, which `{owner.text}` has already",
+                notes=[self._context.note(f"`{owner.text}` is declared here", owner)],
+            )
+            return None
+        return 1 << number if self._bit_flags else number
+
+    def _number(self, name: syntax.Identifier, written: syntax.Value | None) -> int | None:
+        if written is None:
+            return self._next
+        return read_integer(written.text) if isinstance(written, syntax.IntegerLiteral) else None
+
+    def _fits(self, number: int, name: syntax.Identifier, written: syntax.Value | None) -> bool:
+        kind = self._underlying
+        low, high = kind.minimum, kind.maximum
+        what = f"value {number} of `{name.text}`"
+        if self._bit_flags:
+            low, high = 0, 8 * kind.size - (2 if kind.is_signed else 1)
+            what = f"bit {number} of `{name.text}`"
+        if low <= number <= high:
+            return True
+        hint = None
+        if self._bit_flags:
+            hint = "with `bit_flags` a member's number is the position of its bit"
+        self._context.error(
+            written or name, f"{what} is out of range for {kind.value} ({low}..{high})", hint=hint
+        )
+        return False

@@ -1,0 +1,224 @@
+"""One field: its type, default and attributes, and the rules that tie them together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from . import syntax
+from .attributes import integer_attribute, read_attributes
+from .diagnostics import Note
+from .features import Feature
+from .field_rules import check_field_attributes
+from .lexer import read_integer
+from .model import (
+    AttributeValue,
+    EnumDefinition,
+    StructDefinition,
+    Type,
+    TypeKind,
+    UnionDefinition,
+)
+from .scope import BUILTIN_SCALARS, Context
+from .values import Default, read_default
+
+
+@dataclass(slots=True)
+class Definitions:
+    """What is resolved so far, by full name."""
+
+    enums: dict[str, EnumDefinition] = field(default_factory=dict)
+    unions: dict[str, UnionDefinition] = field(default_factory=dict)
+    structs: dict[str, StructDefinition] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedField:
+    """A field whose place in the table or struct is not known yet.
+
+    Attributes:
+        slots: How many ids it takes: two for a union, whose tag has a slot of its own.
+        written_id: The number of its `id` attribute, and where that stands.
+    """
+
+    node: syntax.Field
+    type: Type
+    default: Default | None
+    attributes: dict[str, AttributeValue]
+    slots: int
+    written_id: tuple[int, syntax.Place] | None
+
+
+def resolve_type(node: syntax.TypeNode, context: Context, known: Definitions) -> Type | None:
+    """The type that a node means; None if there is none, which is reported."""
+    if isinstance(node, syntax.NamedType):
+        return _named_type(node.name, context, known)
+    element = _named_type(node.element.name, context, known)
+    if element is None:
+        return None
+    if isinstance(node, syntax.VectorType):
+        if element.kind is TypeKind.UNION:
+            context.require(Feature.VECTORS_OF_UNIONS, node)
+        return Type(kind=TypeKind.VECTOR, element=element)
+    context.require(Feature.ARRAYS, node)
+    length = read_integer(node.length.text)
+    if not 1 <= length <= 0xFFFF:
+        context.error(node.length, f"an array has 1 to 65535 elements, not {length}")
+        return None
+    return Type(kind=TypeKind.ARRAY, element=element, length=length)
+
+
+def _named_type(name: syntax.Identifier, context: Context, known: Definitions) -> Type | None:
+    scalar = BUILTIN_SCALARS.get(name.text)
+    if scalar is not None:
+        return Type(kind=TypeKind.SCALAR, scalar=scalar)
+    if name.text == "string":
+        return Type(kind=TypeKind.STRING)
+    symbol = context.find(name, "type")
+    if symbol is None:
+        return None
+    full_name = symbol.full_name
+    if isinstance(symbol.node, syntax.TableNode):
+        kind = TypeKind.STRUCT if symbol.node.is_struct else TypeKind.TABLE
+        return Type(kind=kind, ref=full_name)
+    if full_name in known.enums:
+        return Type(kind=TypeKind.ENUM, scalar=known.enums[full_name].underlying, ref=full_name)
+    if full_name in known.unions:
+        return Type(kind=TypeKind.UNION, scalar=known.unions[full_name].underlying, ref=full_name)
+    if isinstance(symbol.node, syntax.ServiceNode):
+        context.error(name, f"`{name.text}` is a service, not a type")
+    return None  # an enum or union that could not be resolved is reported already
+
+
+def resolve_field(
+    node: syntax.Field, *, in_struct: bool, context: Context, known: Definitions
+) -> ResolvedField | None:
+    """Build a field and check all that concerns it alone; None if its type is not known."""
+    attributes = read_attributes(node.attributes, context)
+    type_ = resolve_type(node.type, context, known)
+    if type_ is None:
+        return None
+    if in_struct:
+        if not _check_struct_field(node, type_, context, known):
+            return None
+    elif type_.kind is TypeKind.ARRAY:
+        context.error(
+            node.type, "a table cannot hold an array", hint="wrap the array in a struct"
+        )
+        return None
+    default = _default(node, type_, in_struct, context, known)
+    check_field_attributes(node, type_, default, attributes, in_struct, context)
+    is_union = type_.kind is TypeKind.UNION
+    is_union_vector = type_.element is not None and type_.element.kind is TypeKind.UNION
+    return ResolvedField(
+        node,
+        type_,
+        default,
+        attributes,
+        slots=2 if is_union or is_union_vector else 1,
+        written_id=integer_attribute("id", attributes, node.attributes, context),
+    )
+
+
+def _check_struct_field(
+    node: syntax.Field, type_: Type, context: Context, known: Definitions
+) -> bool:
+    """Whether a struct can hold the type: scalars, enums, earlier structs, and arrays of these."""
+    inner = type_.element if type_.kind is TypeKind.ARRAY else type_
+    assert inner is not None
+    if inner.kind in (TypeKind.SCALAR, TypeKind.ENUM):
+        return True
+    if inner.kind is not TypeKind.STRUCT:
+        context.error(
+            node.type,
+            f"a struct cannot hold {_described(type_)}",
+            hint="a struct holds numbers, enums and other structs; use a table",
+        )
+        return False
+    if inner.ref in known.structs:
+        return True
+    assert inner.ref is not None
+    symbol = context.scope.symbol(inner.ref)
+    if symbol is not None and symbol.order == context.order:
+        context.error(node.type, "a struct cannot contain itself", hint="use a table")
+    elif symbol is not None and symbol.order > context.order:
+        context.error(
+            node.type,
+            f"struct `{inner.ref}` is used in a struct before it is declared",
+            hint="move it in front; a struct must know the size of what it holds",
+            notes=[Note("declared here", symbol.span)],
+        )
+    return False
+
+
+def _default(
+    node: syntax.Field, type_: Type, in_struct: bool, context: Context, known: Definitions
+) -> Default | None:
+    literal = node.default
+    if type_.kind not in (TypeKind.SCALAR, TypeKind.ENUM):
+        if literal is not None and not isinstance(literal, syntax.InvalidLiteral):
+            _reject_default(literal, type_, context)
+        return None
+    if literal is None:
+        default = Default(0.0 if type_.scalar is not None and type_.scalar.is_float else 0)
+    else:
+        read = read_default(literal, type_, context, known.enums)
+        if read is None:
+            return None
+        default = read
+        if in_struct and default.value != 0:
+            context.error(literal, "a field of a struct has no default: it is always written")
+            return None
+    if type_.kind is TypeKind.ENUM:
+        _check_enum_default(node, type_, default, context, known)
+    return default
+
+
+def _reject_default(literal: syntax.Value, type_: Type, context: Context) -> None:
+    if type_.kind is TypeKind.STRING and isinstance(literal, syntax.StringLiteral):
+        context.error(literal, "default strings are not supported yet")
+    elif type_.kind is TypeKind.VECTOR and isinstance(literal, syntax.EmptyVectorLiteral):
+        context.error(literal, "default vectors are not supported yet")
+    elif type_.kind is TypeKind.VECTOR:
+        context.error(literal, "the only default of a vector is `[]`")
+    elif type_.kind is TypeKind.STRING:
+        context.error(literal, "the default of a string must be a quoted string")
+    else:
+        context.error(
+            literal,
+            f"{_described(type_)} has no default",
+            hint="a field that is not written is absent",
+        )
+
+
+def _check_enum_default(
+    node: syntax.Field, type_: Type, default: Default, context: Context, known: Definitions
+) -> None:
+    assert type_.ref is not None
+    enum = known.enums[type_.ref]
+    if default.value is None:
+        if any(member.name == "null" for member in enum.members):
+            assert node.default is not None
+            context.error(
+                node.default, f"`null` is ambiguous: enum `{enum.name}` has a member of that name"
+            )
+        return
+    if enum.bit_flags or any(member.value == default.value for member in enum.members):
+        return
+    if node.default is not None:
+        context.error(node.default, f"enum `{enum.name}` has no member of value {default.value}")
+        return
+    names = [f"`= {member.name}`" for member in enum.members[:1]]
+    context.error(
+        node.name,
+        f"field `{node.name.text}` needs a default: enum `{enum.name}` has no member of value 0",
+        hint="such as " + " or ".join([*names, "`= null`"]),
+    )
+
+
+def _described(type_: Type) -> str:
+    name = type_.kind.value
+    article = "an" if name[0] in "aeiou" and type_.kind is not TypeKind.UNION else "a"
+    if type_.kind is TypeKind.ARRAY and type_.element is not None:
+        return f"{article} {name} of {type_.element.kind.value}s"
+    return f"{article} {name}"

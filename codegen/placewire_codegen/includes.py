@@ -1,0 +1,124 @@
+"""Finds, reads and parses the schema files: the entries and all that they include."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import syntax
+from .diagnostics import Diagnostics, Source, Span
+from .parser import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """An entry file with what it includes, each file once and after those that it includes.
+
+    Attributes:
+        entry: The entry file, which is the last of `trees`; None if it could not be read.
+        complete: False if a file could not be read, so that names may be missing.
+    """
+
+    entry: syntax.SyntaxTree | None
+    trees: tuple[syntax.SyntaxTree, ...]
+    complete: bool
+
+
+class SchemaFiles:
+    """Reads schema files, each once however often it is named.
+
+    Args:
+        include_directories: Where an include is looked for if it is not beside its includer.
+        root: Directory that paths in messages and in the model are relative to.
+        diagnostics: Takes what is wrong with the files.
+    """
+
+    def __init__(
+        self, include_directories: Sequence[Path], root: Path, diagnostics: Diagnostics
+    ) -> None:
+        self._include_directories = tuple(include_directories)
+        self._root = root.resolve()
+        self._diagnostics = diagnostics
+        self._read: dict[Path, syntax.SyntaxTree | None] = {}
+        self.paths: list[str] = []
+        """All files so far as messages name them, each after those that it includes."""
+
+    def unit(self, entry: Path) -> Unit:
+        """Read an entry file and its includes; what cannot be read is reported and left out."""
+        visited: dict[Path, syntax.SyntaxTree | None] = {}
+        trees: list[syntax.SyntaxTree] = []
+        path = entry.resolve()
+        self._visit(path, None, visited, trees)
+        return Unit(visited[path], tuple(trees), complete=None not in visited.values())
+
+    def _visit(
+        self,
+        path: Path,
+        included_at: Span | None,
+        visited: dict[Path, syntax.SyntaxTree | None],
+        trees: list[syntax.SyntaxTree],
+    ) -> None:
+        first_time = path not in self._read
+        if first_time:
+            self._read[path] = self._parse(path, included_at)
+        tree = visited[path] = self._read[path]
+        if tree is not None:
+            for include in tree.includes:
+                span = tree.span(include.path)
+                found = self._find(include.path.text, path, span if first_time else None)
+                if found is None:
+                    visited[path / include.path.text] = None
+                elif found not in visited:
+                    self._visit(found, span, visited, trees)
+            trees.append(tree)
+        if first_time:
+            self.paths.append(self._shown(path))
+
+    def _find(self, wanted: str, includer: Path, report_at: Span | None) -> Path | None:
+        """The file that an include names: beside its includer, else in an include directory."""
+        directories = (includer.parent, *self._include_directories)
+        for directory in directories:
+            candidate = directory / wanted
+            if candidate.exists():
+                return candidate.resolve()
+        if report_at is not None:
+            looked = ", ".join(f"`{self._shown(directory)}`" for directory in directories)
+            self._diagnostics.error(
+                report_at,
+                f'included file "{wanted}" does not exist',
+                hint=f"looked in {looked}; include directories are searched in their order",
+            )
+        return None
+
+    def _parse(self, path: Path, included_at: Span | None) -> syntax.SyntaxTree | None:
+        shown = self._shown(path)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            message = f"cannot read the file: {reason[:1].lower()}{reason[1:]}"
+            if included_at is None:
+                self._diagnostics.file_error(shown, message)
+            else:
+                self._diagnostics.error(included_at, f"`{shown}`: {message}")
+            return None
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            self._report_encoding(shown, data, error)
+            return None
+        return parse(Source(shown, text), self._diagnostics)
+
+    def _report_encoding(self, shown: str, data: bytes, error: UnicodeDecodeError) -> None:
+        before = error.object[: error.start].decode()
+        source = Source(shown, error.object.decode(errors="replace"))
+        self._diagnostics.error(
+            Span(source, len(before), len(before) + 1),
+            f"byte 0x{error.object[error.start]:02X} is not UTF-8",
+            hint="save the file as UTF-8",
+        )
+
+    def _shown(self, path: Path) -> str:
+        return Path(os.path.relpath(path, self._root)).as_posix()

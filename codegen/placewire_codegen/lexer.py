@@ -1,0 +1,274 @@
+"""Schema text to tokens, with doc comments attached to the token that follows them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from .diagnostics import Diagnostics, Source, Span
+
+IDENTIFIER: Final = "identifier"
+INTEGER: Final = "integer"
+FLOAT: Final = "float"
+STRING: Final = "string"
+INVALID: Final = "invalid"
+END: Final = "end of file"
+
+
+class Token(NamedTuple):
+    """A word of the language.
+
+    Attributes:
+        kind: One of the constants of this module, or the character itself for punctuation and for
+            a sign before a name. INVALID stands for a number or string that was reported already.
+        text: The spelling; for STRING, the value.
+        start: Character offset of the first character.
+        end: Character offset behind the last one.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class Tokens(NamedTuple):
+    """A tokenized file. `docs` holds doc comment lines by the offset of the token behind them."""
+
+    tokens: list[Token]
+    docs: dict[int, tuple[str, ...]]
+
+
+# The number pattern takes whatever begins like a number up to the next blank or punctuation, so
+# that `1_000` is one wrong number and not a number and a name.
+_TOKEN = re.compile(
+    r"""[ \t\r\n]*(?:
+    (?P<identifier>[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<punctuation>[{}()\[\]:;,=])
+  | (?P<number>[+-]?\.?[0-9](?:[eEpP][+-][0-9]|[A-Za-z0-9_.])*)
+  | (?P<dot>\.)
+  | (?P<sign>[+-](?=[A-Za-z_]))
+  | (?P<doc>///[^\r\n]*)
+  | (?P<comment>//[^\r\n]*|/\*(?:[^*]|\*(?!/))*\*/)
+  | (?P<string>"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|'(?:[^'\\\x00-\x1f]|\\[^\x00-\x1f])*')
+  | (?P<open_string>["'][^\x00-\x1f]*)
+  | (?P<open_comment>/\*)
+  | (?P<end>\Z)
+  | (?P<illegal>.)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+INTEGER_SPELLING: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
+FLOAT_SPELLING: Final = re.compile(
+    r"""[+-]?(?:
+    (?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
+  | 0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+
+    )""",
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^xu])|\\.", re.DOTALL)
+_SIMPLE_ESCAPES = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    '"': '"',
+    "'": "'",
+    "\\": "\\",
+    "/": "/",
+}
+
+
+def tokenize(source: Source, diagnostics: Diagnostics) -> Tokens:
+    """Split a file into tokens; the last one is always END.
+
+    Whatever cannot be a token is reported once and left out, so that the parser does not report it
+    again.
+    """
+    return _Lexer(source, diagnostics).run()
+
+
+def read_integer(text: str) -> int:
+    """Value of a decimal or hexadecimal spelling; a leading zero does not make it octal."""
+    return int(text, 16) if "x" in text or "X" in text else int(text)
+
+
+class _Lexer:
+    def __init__(self, source: Source, diagnostics: Diagnostics) -> None:
+        self._source = source
+        self._diagnostics = diagnostics
+        self._tokens: list[Token] = []
+        self._docs: dict[int, tuple[str, ...]] = {}
+        self._pending_doc: list[str] = []
+        self._illegal_end = -1
+
+    def run(self) -> Tokens:
+        text = self._source.text
+        match_token = _TOKEN.match
+        tokens = self._tokens
+        position = 0
+        while True:
+            match = match_token(text, position)
+            assert match is not None, "the last alternative takes any character"
+            group = match.lastgroup
+            assert group is not None
+            start, end = match.span(group)
+            position = end
+            if group in ("identifier", "punctuation"):
+                if self._pending_doc:
+                    self._attach_doc(start)
+                spelling = match[group]
+                kind = IDENTIFIER if group == "identifier" else spelling
+                tokens.append(Token(kind, spelling, start, end))
+            elif group == "doc":
+                self._take_doc(match[group], start, end)
+            elif group == "end":
+                tokens.append(Token(END, "", start, end))
+                return Tokens(tokens, self._docs)
+            elif group != "comment":
+                position = self._take_other(group, match[group], start, end)
+
+    def _take_other(self, group: str, spelling: str, start: int, end: int) -> int:
+        """Handle the rarer tokens and all that is wrong; return where to go on."""
+        if group == "illegal":
+            self._report_illegal(spelling, start, end)
+            return end
+        if group == "open_comment":
+            self._error(start, end, "comment is not closed", hint="close it with `*/`")
+            return len(self._source.text)
+        self._attach_doc(start)
+        if group == "number":
+            self._tokens.append(self._number(spelling, start, end))
+        elif group == "string":
+            self._tokens.append(self._string(spelling, start, end))
+        elif group == "open_string":
+            quote = spelling[0]
+            self._error(start, end, "string is not closed", hint=f"close it with `{quote}`")
+            self._tokens.append(Token(INVALID, spelling, start, end))
+        else:
+            self._tokens.append(Token(spelling, spelling, start, end))
+        return end
+
+    def _take_doc(self, comment: str, start: int, end: int) -> None:
+        previous_end = self._tokens[-1].end if self._tokens else -1
+        if previous_end >= 0 and "\n" not in self._source.text[previous_end:start]:
+            self._error(
+                start,
+                end,
+                "doc comment behind code; a doc comment has a line of its own",
+                hint="put it on the line before, or write `//`",
+            )
+        self._pending_doc.append(comment[3:])
+
+    def _attach_doc(self, start: int) -> None:
+        if self._pending_doc:
+            self._docs[start] = tuple(self._pending_doc)
+            self._pending_doc.clear()
+
+    def _number(self, spelling: str, start: int, end: int) -> Token:
+        if INTEGER_SPELLING.fullmatch(spelling):
+            return Token(INTEGER, spelling, start, end)
+        if FLOAT_SPELLING.fullmatch(spelling):
+            return Token(FLOAT, spelling, start, end)
+        self._error(start, end, f"`{spelling}` is not a number", hint=_number_hint(spelling))
+        return Token(INVALID, spelling, start, end)
+
+    def _string(self, spelling: str, start: int, end: int) -> Token:
+        if "\\" not in spelling:
+            return Token(STRING, spelling[1:-1], start, end)
+        try:
+            value = _unescape(spelling, start + 1)
+        except _BadEscape as bad:
+            self._error(bad.start, bad.end, str(bad))
+            return Token(INVALID, spelling, start, end)
+        return Token(STRING, value, start, end)
+
+    def _report_illegal(self, character: str, start: int, end: int) -> None:
+        if start != self._illegal_end:  # one message for a run of them
+            shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
+            hint = None
+            if character in "+-":
+                hint = "a sign stands directly before its number"
+            elif character == "#":
+                hint = "comments begin with `//`"
+            self._error(start, end, f"{shown} has no meaning here", hint=hint)
+        self._illegal_end = end
+
+    def _error(self, start: int, end: int, message: str, *, hint: str | None = None) -> None:
+        self._diagnostics.error(Span(self._source, start, end), message, hint=hint)
+
+
+class _BadEscape(Exception):
+    def __init__(self, message: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.start = start
+        self.end = end
+
+
+def _unescape(spelling: str, offset: int) -> str:
+    """Value of a quoted string with escapes; `offset` is that of its first character inside.
+
+    `\\xHH` gives a byte, and bytes must come together to UTF-8; `\\uXXXX` gives a UTF-16 unit, and
+    surrogates must come in pairs.
+    """
+    body = spelling[1:-1]
+    parts: list[bytes] = []
+    position = 0
+    high_surrogate: re.Match[str] | None = None
+    for escape in _ESCAPE.finditer(body):
+        start, end = escape.span()
+        if high_surrogate is not None and (start != high_surrogate.end() or body[start + 1] != "u"):
+            break
+        parts.append(body[position:start].encode())
+        position = end
+        letter = body[start + 1]
+        if letter in _SIMPLE_ESCAPES:
+            parts.append(_SIMPLE_ESCAPES[letter].encode())
+        elif letter in "xu" and end - start > 2:
+            code = int(body[start + 2 : end], 16)
+            if letter == "x":
+                parts.append(bytes([code]))
+            elif 0xD800 <= code < 0xDC00 and high_surrogate is None:
+                high_surrogate = escape
+            elif 0xDC00 <= code < 0xE000 and high_surrogate is not None:
+                high = int(high_surrogate.group()[2:], 16)
+                parts.append(chr(0x10000 + ((high & 0x3FF) << 10) + (code & 0x3FF)).encode())
+                high_surrogate = None
+            elif 0xD800 <= code < 0xE000 or high_surrogate is not None:
+                high_surrogate = high_surrogate or escape
+                break
+            else:
+                parts.append(chr(code).encode())
+        else:
+            message = {
+                "x": "`\\x` needs two hex digits",
+                "u": "`\\u` needs four hex digits",
+            }.get(letter, f"unknown escape `{escape.group()}`")
+            raise _BadEscape(message, offset + start, offset + end)
+    if high_surrogate is not None:
+        start, end = high_surrogate.span()
+        raise _BadEscape(
+            f"`{high_surrogate.group()}` is one half of a surrogate pair, the other is missing",
+            offset + start,
+            offset + end,
+        )
+    parts.append(body[position:].encode())
+    try:
+        return b"".join(parts).decode()
+    except UnicodeDecodeError:
+        end = offset + len(body)
+        raise _BadEscape("the bytes of this string are not UTF-8", offset, end) from None
+
+
+def _number_hint(spelling: str) -> str:
+    if "_" in spelling:
+        return "digits cannot be grouped with `_`"
+    digits = spelling.lstrip("+-").lower()
+    if digits.startswith("0b"):
+        return "binary numbers are not part of the language; write it as decimal or 0x..."
+    if digits.startswith("0x") and "." in digits and "p" not in digits:
+        return "a hexadecimal float needs an exponent, such as `0x1.8p3`"
+    if digits.startswith("0x"):
+        return "a hexadecimal number has the digits 0-9 and a-f"
+    return "write it as 12, 0x1F, 1.5 or 1e-3; a name cannot begin with a digit"

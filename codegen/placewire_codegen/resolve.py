@@ -1,0 +1,163 @@
+"""Schema files to the model: the public face of the front end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from . import syntax
+from .diagnostics import Diagnostics, Note
+from .enums import resolve_enum, resolve_union
+from .features import SUPPORTED, Feature
+from .fields import Definitions
+from .file_facts import FileFacts
+from .includes import SchemaFiles, Unit
+from .model import Definition, Root, Schema, TableDefinition
+from .scope import Context, DeclarationNode, Scope, Symbol, collect
+from .tables import resolve_struct, resolve_table
+
+__all__ = ["load_schema"]
+
+
+def load_schema(
+    entries: Sequence[Path],
+    *,
+    include_directories: Sequence[Path] = (),
+    root: Path,
+    features: frozenset[Feature] = SUPPORTED,
+) -> Schema:
+    """Read schema files and all that they include.
+
+    Each entry is read as flatc would read it: it sees what it declares and what it includes. All of
+    them together make one schema, so a name may stand in several entries' includes but be declared
+    once.
+
+    Args:
+        entries: The files to begin with.
+        include_directories: Where an include is looked for if it is not beside its includer.
+        root: Directory that the model's paths are relative to.
+        features: Parts of the language to accept beyond those that are always.
+
+    Raises:
+        SchemaError: A file cannot be read or is wrong; all defects of all files are listed.
+    """
+    diagnostics = Diagnostics()
+    files = SchemaFiles(include_directories, root, diagnostics)
+    units = [files.unit(entry) for entry in entries]
+    resolver = _Resolver(diagnostics, features)
+    resolver.collect(units)
+    for unit in units:
+        resolver.resolve(unit)
+    diagnostics.raise_if_any(files.paths)
+    return resolver.schema(files.paths)
+
+
+@dataclass(slots=True)
+class _File:
+    """What is known about a file besides its syntax tree."""
+
+    symbols: list[Symbol]
+    attributes: set[str] = field(default_factory=set)
+    root: Root | None = None
+    resolved: bool = False
+
+
+class _Resolver:
+    def __init__(self, diagnostics: Diagnostics, features: frozenset[Feature]) -> None:
+        self._diagnostics = diagnostics
+        self._features = features
+        self._files: dict[str, _File] = {}
+        self._known = Definitions()
+        self._tables: list[TableDefinition] = []
+        self._roots: dict[str, Root] = {}
+
+    def schema(self, paths: Sequence[str]) -> Schema:
+        return Schema(
+            files=tuple(paths),
+            enums=tuple(self._known.enums.values()),
+            unions=tuple(self._known.unions.values()),
+            structs=tuple(self._known.structs.values()),
+            tables=tuple(self._tables),
+            roots=tuple(self._roots.values()),
+        )
+
+    def collect(self, units: Sequence[Unit]) -> None:
+        """Number all declarations, and report names that are declared twice."""
+        first: dict[str, Symbol] = {}
+        order = 0
+        for tree in (tree for unit in units for tree in unit.trees):
+            if tree.source.path in self._files:
+                continue
+            symbols = list(collect(tree, order))
+            order += len(symbols)
+            self._files[tree.source.path] = _File(symbols)
+            for symbol in symbols:
+                previous = first.setdefault(symbol.full_name, symbol)
+                if previous is not symbol:
+                    self._diagnostics.error(
+                        symbol.span,
+                        f"`{symbol.full_name}` is declared twice",
+                        notes=[Note(f"first declared here, as {previous.kind}", previous.span)],
+                    )
+
+    def resolve(self, unit: Unit) -> None:
+        """Resolve the files of a unit that no earlier unit had."""
+        files = [self._files[tree.source.path] for tree in unit.trees]
+        scope = Scope(
+            (symbol for file in files for symbol in file.symbols), complete=unit.complete
+        )
+        for tree, file in zip(unit.trees, files, strict=True):
+            if not file.resolved:
+                self._resolve_file(tree, file, scope)
+                file.resolved = True
+            scope.attributes |= file.attributes
+        if unit.entry is not None:
+            path = unit.entry.source.path
+            root = self._files[path].root
+            if root is not None:
+                self._roots[path] = root
+
+    def _resolve_file(self, tree: syntax.SyntaxTree, file: _File, scope: Scope) -> None:
+        symbols = iter(file.symbols)
+        order = file.symbols[0].order - 1 if file.symbols else 0
+        namespace = ""
+        facts = FileFacts()
+        for statement in tree.statements:
+            if isinstance(statement, syntax.Namespace):
+                namespace = statement.name.text
+                continue
+            if isinstance(statement, syntax.AttributeDeclaration):
+                file.attributes.add(statement.name.text)
+                scope.attributes.add(statement.name.text)
+                continue
+            if isinstance(statement, DeclarationNode):
+                order = next(symbols).order
+            context = Context(tree, namespace, scope, order, self._diagnostics, self._features)
+            if isinstance(statement, DeclarationNode):
+                self._resolve_declaration(statement, context)
+            else:
+                facts.take(statement, context)
+        file.root = facts.root()
+
+    def _resolve_declaration(self, node: DeclarationNode, context: Context) -> None:
+        known = self._known
+        if isinstance(node, syntax.EnumNode):
+            _keep(known.enums, resolve_enum(node, context))
+        elif isinstance(node, syntax.UnionNode):
+            _keep(known.unions, resolve_union(node, context))
+        elif isinstance(node, syntax.ServiceNode):
+            context.require(Feature.SERVICES, node.name)
+        elif isinstance(node, syntax.TableNode) and node.is_struct:
+            _keep(known.structs, resolve_struct(node, context, known))
+        elif isinstance(node, syntax.TableNode):
+            self._tables.append(resolve_table(node, context, known))
+
+
+_Definition = TypeVar("_Definition", bound=Definition)
+
+
+def _keep(definitions: dict[str, _Definition], definition: _Definition | None) -> None:
+    if definition is not None:
+        definitions.setdefault(definition.full_name, definition)

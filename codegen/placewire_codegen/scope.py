@@ -1,0 +1,254 @@
+"""Names: what is declared where, and which declaration a reference means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from . import model, syntax
+from .diagnostics import Diagnostics, Note, Span, closest
+from .features import Feature
+
+BUILTIN_SCALARS: dict[str, model.ScalarKind] = {
+    "bool": model.ScalarKind.BOOL,
+    "byte": model.ScalarKind.INT8,
+    "ubyte": model.ScalarKind.UINT8,
+    "short": model.ScalarKind.INT16,
+    "ushort": model.ScalarKind.UINT16,
+    "int": model.ScalarKind.INT32,
+    "uint": model.ScalarKind.UINT32,
+    "long": model.ScalarKind.INT64,
+    "ulong": model.ScalarKind.UINT64,
+    "float": model.ScalarKind.FLOAT32,
+    "double": model.ScalarKind.FLOAT64,
+    **{kind.value: kind for kind in model.ScalarKind},
+}
+
+DeclarationNode: TypeAlias = (
+    syntax.TableNode
+    | syntax.EnumNode
+    | syntax.UnionNode
+    | syntax.ServiceNode
+    | syntax.UnreadableDeclaration
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A declared name.
+
+    Attributes:
+        order: Position among all declarations of all files.
+    """
+
+    name: str
+    namespace: str
+    full_name: str
+    node: DeclarationNode
+    tree: syntax.SyntaxTree
+    order: int
+
+    @property
+    def span(self) -> Span:
+        return self.tree.span(self.node.name)
+
+    @property
+    def is_table_or_struct(self) -> bool:
+        return isinstance(self.node, syntax.TableNode)
+
+    @property
+    def kind(self) -> str:
+        """The keyword, for messages."""
+        node = self.node
+        if isinstance(node, syntax.TableNode):
+            return "struct" if node.is_struct else "table"
+        if isinstance(node, syntax.EnumNode):
+            return "enum"
+        if isinstance(node, syntax.UnionNode):
+            return "union"
+        return "rpc_service" if isinstance(node, syntax.ServiceNode) else "declaration"
+
+
+class Scope:
+    """The names that the files of one unit see.
+
+    Attributes:
+        complete: False if a file could not be read, so that an unknown name proves nothing.
+        attributes: Names of the attributes that the schema has declared so far.
+    """
+
+    def __init__(self, symbols: Iterable[Symbol], *, complete: bool) -> None:
+        self.complete = complete
+        self.attributes: set[str] = set()
+        self._symbols: dict[str, Symbol] = {}
+        for symbol in symbols:
+            self._symbols.setdefault(symbol.full_name, symbol)
+
+    def symbol(self, full_name: str) -> Symbol | None:
+        """The declaration of that full name."""
+        return self._symbols.get(full_name)
+
+    def earlier(self, reference: str, namespace: str, order: int) -> Symbol | None:
+        """What `reference` inside `namespace` means among the first declarations up to `order`.
+
+        Searched are the namespace, its parents and the global one. As in flatc, an enum or union
+        in any of them wins over a table or struct in any of them.
+        """
+        found: Symbol | None = None
+        for full_name in _spellings(reference, namespace):
+            symbol = self._symbols.get(full_name)
+            if symbol is None or symbol.order > order:
+                continue
+            if not symbol.is_table_or_struct:
+                return symbol
+            found = found or symbol
+        return found
+
+    def later(self, reference: str, namespace: str, order: int) -> list[Symbol]:
+        """What `reference` may mean among the declarations behind `order`, the likeliest first.
+
+        flatc takes the first table or struct that comes under that name, in whatever namespace; a
+        dotted reference must be the full name. What the usual search would find is listed too.
+        """
+        behind = [symbol for symbol in self._symbols.values() if symbol.order > order]
+        taken = [
+            symbol
+            for symbol in behind
+            if symbol.is_table_or_struct and reference in (symbol.name, symbol.full_name)
+        ]
+        usual = [
+            symbol
+            for full_name in _spellings(reference, namespace)
+            for symbol in behind
+            if symbol.full_name == full_name
+        ]
+        return list(dict.fromkeys([*taken[:1], *usual[:1]]))
+
+    def suggestion(self, reference: str) -> str | None:
+        """A hint for a reference that means nothing."""
+        last = reference.rpartition(".")[2]
+        names: dict[str, str] = {name: name for name in (*BUILTIN_SCALARS, "string")}
+        for symbol in self._symbols.values():
+            names.setdefault(symbol.name, symbol.full_name)
+        guess = last if last in names else closest(last, names)
+        return f"did you mean `{names[guess]}`?" if guess is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where a declaration stands: its file, its namespace, and the names that it sees."""
+
+    tree: syntax.SyntaxTree
+    namespace: str
+    scope: Scope
+    order: int
+    diagnostics: Diagnostics
+    features: frozenset[Feature]
+
+    def error(
+        self,
+        node: syntax.Place,
+        message: str,
+        *,
+        hint: str | None = None,
+        notes: Sequence[Note] = (),
+    ) -> None:
+        self.diagnostics.error(self.tree.span(node), message, hint=hint, notes=notes)
+
+    def note(self, message: str, node: syntax.Place) -> Note:
+        return Note(message, self.tree.span(node))
+
+    def require(self, feature: Feature, node: syntax.Place) -> None:
+        """Report that a feature is used that generated code cannot handle yet."""
+        if feature not in self.features:
+            self.error(node, f"{feature.value} are not supported yet")
+
+    def location(self, node: syntax.Place) -> model.Location:
+        line, column = self.tree.source.position(node.start)
+        return model.Location(path=self.tree.source.path, line=line, column=column)
+
+    def doc(self, lines: syntax.Doc) -> tuple[str, ...]:
+        """A doc comment without the blank that follows `///` and without blanks at line ends."""
+        return tuple(line.removeprefix(" ").rstrip() for line in lines)
+
+    def find(self, reference: syntax.Identifier, what: str) -> Symbol | None:
+        """The declaration that a reference means; None if there is none, which is reported.
+
+        Args:
+            what: What the reference should name, for the message.
+        """
+        symbol = self.scope.earlier(reference.text, self.namespace, self.order)
+        if symbol is not None:
+            return None if isinstance(symbol.node, syntax.UnreadableDeclaration) else symbol
+        candidates = self.scope.later(reference.text, self.namespace, self.order)
+        if not candidates:
+            if self.scope.complete:
+                hint = self.scope.suggestion(reference.text)
+                self.error(reference, f"unknown {what} `{reference.text}`", hint=hint)
+            return None
+        if len(candidates) > 1:
+            self._report_ambiguous(reference, candidates)
+            return None
+        return self._forward(reference, candidates[0])
+
+    def _forward(self, reference: syntax.Identifier, symbol: Symbol) -> Symbol | None:
+        """A declaration behind its use, if it is one of those that may stand there."""
+        note = Note(f"{symbol.kind} `{symbol.full_name}` is declared here", symbol.span)
+        if isinstance(symbol.node, syntax.UnreadableDeclaration):
+            return None
+        if not symbol.is_table_or_struct:
+            self.error(
+                reference,
+                f"{symbol.kind} `{reference.text}` is used before it is declared",
+                hint=f"move the {symbol.kind} in front; only tables and structs may come later",
+                notes=[note],
+            )
+            return None
+        if reference.text not in (symbol.name, symbol.full_name):
+            self.error(
+                reference,
+                f"`{reference.text}` is used before it is declared",
+                hint=f"what comes later must be named in full: `{symbol.full_name}`",
+                notes=[note],
+            )
+            return None
+        return symbol
+
+    def _report_ambiguous(
+        self, reference: syntax.Identifier, candidates: Sequence[Symbol]
+    ) -> None:
+        self.error(
+            reference,
+            f"`{reference.text}` is ambiguous before its declaration",
+            hint="write the full name",
+            notes=[
+                Note(f"it may mean {symbol.kind} `{symbol.full_name}`", symbol.span)
+                for symbol in candidates
+            ],
+        )
+
+
+def collect(tree: syntax.SyntaxTree, first_order: int) -> Iterator[Symbol]:
+    """The declarations of a file, numbered from `first_order` on."""
+    namespace = ""
+    order = first_order
+    for statement in tree.statements:
+        if isinstance(statement, syntax.Namespace):
+            namespace = statement.name.text
+        elif isinstance(statement, DeclarationNode):
+            name = statement.name.text
+            yield Symbol(name, namespace, join(namespace, name), statement, tree, order)
+            order += 1
+
+
+def join(namespace: str, name: str) -> str:
+    return f"{namespace}.{name}" if namespace else name
+
+
+def _spellings(reference: str, namespace: str) -> Iterator[str]:
+    """Full names that a reference may mean, the innermost namespace first."""
+    while namespace:
+        yield f"{namespace}.{reference}"
+        namespace = namespace.rpartition(".")[0]
+    yield reference

@@ -1,0 +1,307 @@
+"""The syntax tree: what a schema file says, word for word, before any name is looked up.
+
+All nodes are immutable. `start` and `end` are character offsets into the tree's source; `doc` holds
+the lines of the doc comment as written behind `///`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias
+
+from .diagnostics import Source, Span
+
+Doc: TypeAlias = tuple[str, ...]
+
+
+class Place(Protocol):
+    """Any node that knows where it stands."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+class Identifier(NamedTuple):
+    """A name as written; a reference may be dotted, without the blanks around its dots."""
+
+    text: str
+    start: int
+    end: int
+
+
+class IntegerLiteral(NamedTuple):
+    """A decimal or hexadecimal number, `text` with its sign."""
+
+    text: str
+    start: int
+    end: int
+
+
+class FloatLiteral(NamedTuple):
+    """A number with a point or an exponent, decimal or hexadecimal, `text` with its sign."""
+
+    text: str
+    start: int
+    end: int
+
+
+class StringLiteral(NamedTuple):
+    """A quoted string; `text` is its value, without quotes and escapes."""
+
+    text: str
+    start: int
+    end: int
+
+
+class NameLiteral(NamedTuple):
+    """A word that stands for a value: an enum member, `true`, `null`, `inf`, `-nan`."""
+
+    text: str
+    start: int
+    end: int
+
+
+class CallLiteral(NamedTuple):
+    """A function of a number, such as `rad(180)`."""
+
+    text: str
+    start: int
+    end: int
+    argument: Value
+
+
+class EmptyVectorLiteral(NamedTuple):
+    """`[]`."""
+
+    start: int
+    end: int
+
+
+class InvalidLiteral(NamedTuple):
+    """Stands where a value was wrong and is reported already."""
+
+    start: int
+    end: int
+
+
+Value: TypeAlias = (
+    IntegerLiteral
+    | FloatLiteral
+    | StringLiteral
+    | NameLiteral
+    | CallLiteral
+    | EmptyVectorLiteral
+    | InvalidLiteral
+)
+
+
+class NamedType(NamedTuple):
+    """A builtin type or a reference to a definition."""
+
+    name: Identifier
+    start: int
+    end: int
+
+
+class VectorType(NamedTuple):
+    """`[element]`."""
+
+    element: NamedType
+    start: int
+    end: int
+
+
+class ArrayType(NamedTuple):
+    """`[element:length]`."""
+
+    element: NamedType
+    length: IntegerLiteral
+    start: int
+    end: int
+
+
+TypeNode: TypeAlias = NamedType | VectorType | ArrayType
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One entry of a metadata list; `value` is None where only the name stands."""
+
+    name: Identifier
+    value: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`name: type = default (attributes);` of a table or struct."""
+
+    name: Identifier
+    type: TypeNode
+    default: Value | None
+    attributes: tuple[Attribute, ...]
+    doc: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class TableNode:
+    """A table, or a struct where `is_struct` is set.
+
+    Attributes:
+        complete: False if part of it could not be read, so that nothing may be concluded from what
+            is missing.
+    """
+
+    name: Identifier
+    is_struct: bool
+    fields: tuple[Field, ...]
+    attributes: tuple[Attribute, ...]
+    doc: Doc
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EnumMember:
+    """`name = value (attributes)` of an enum."""
+
+    name: Identifier
+    value: Value | None
+    attributes: tuple[Attribute, ...]
+    doc: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class EnumNode:
+    """An enum; `underlying` is None where the type was left out."""
+
+    name: Identifier
+    underlying: NamedType | None
+    members: tuple[EnumMember, ...]
+    attributes: tuple[Attribute, ...]
+    doc: Doc
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnionMember:
+    """`alias: type = value (attributes)` of a union; `alias` is None where only the type stands."""
+
+    alias: Identifier | None
+    type: NamedType
+    value: Value | None
+    attributes: tuple[Attribute, ...]
+    doc: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class UnionNode:
+    """A union; `underlying` is None where the tag has its usual type, `ubyte`."""
+
+    name: Identifier
+    underlying: NamedType | None
+    members: tuple[UnionMember, ...]
+    attributes: tuple[Attribute, ...]
+    doc: Doc
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """`name(request): response (attributes);` of a service."""
+
+    name: Identifier
+    request: Identifier
+    response: Identifier
+    attributes: tuple[Attribute, ...]
+    doc: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceNode:
+    """An `rpc_service`."""
+
+    name: Identifier
+    methods: tuple[Method, ...]
+    attributes: tuple[Attribute, ...]
+    doc: Doc
+    complete: bool
+
+
+class Include(NamedTuple):
+    """`include "path";`, or `native_include`, which is meant for a C++ compiler."""
+
+    path: StringLiteral
+    is_native: bool
+
+
+class Namespace(NamedTuple):
+    """`namespace a.b;`; an empty name returns to the global namespace."""
+
+    name: Identifier
+
+
+class AttributeDeclaration(NamedTuple):
+    """`attribute "name";`."""
+
+    name: Identifier
+
+
+class RootType(NamedTuple):
+    """`root_type Name;`."""
+
+    name: Identifier
+
+
+class FileIdentifier(NamedTuple):
+    """`file_identifier "ABCD";`."""
+
+    value: StringLiteral
+
+
+class FileExtension(NamedTuple):
+    """`file_extension "ext";`."""
+
+    value: StringLiteral
+
+
+class UnreadableDeclaration(NamedTuple):
+    """A declaration that was reported; its name exists, but nothing is known about it."""
+
+    name: Identifier
+
+
+Statement: TypeAlias = (
+    Include
+    | Namespace
+    | AttributeDeclaration
+    | RootType
+    | FileIdentifier
+    | FileExtension
+    | TableNode
+    | EnumNode
+    | UnionNode
+    | ServiceNode
+    | UnreadableDeclaration
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxTree:
+    """One schema file: its statements in the order in which they stand."""
+
+    source: Source
+    statements: tuple[Statement, ...]
+
+    @property
+    def includes(self) -> tuple[Include, ...]:
+        """The schema files that this one includes; `native_include` names none."""
+        return tuple(
+            statement
+            for statement in self.statements
+            if isinstance(statement, Include) and not statement.is_native
+        )
+
+    def span(self, node: Place) -> Span:
+        """Where a node stands."""
+        return Span(self.source, node.start, node.end)

@@ -1,0 +1,207 @@
+"""Literals to default values: what each spelling means for a field's type, and what fits."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from . import syntax
+from .diagnostics import closest
+from .lexer import FLOAT_SPELLING, INTEGER_SPELLING, read_integer
+from .model import EnumDefinition, ScalarKind, Type
+from .scope import Context
+
+_FUNCTIONS: Mapping[str, Callable[[float], float]] = {
+    "deg": lambda x: x / math.pi * 180.0,
+    "rad": lambda x: x / 180.0 * math.pi,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "asin": math.asin,
+    "acos": math.acos,
+    "atan": math.atan,
+}
+_FLOAT_NAME = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+
+# Words that may stand quoted or not.
+_Word: TypeAlias = syntax.NameLiteral | syntax.StringLiteral
+
+
+class Default(NamedTuple):
+    """Default of a scalar field; `value` is None for `null`, which makes the field optional."""
+
+    value: int | float | None
+
+
+def read_default(
+    literal: syntax.Value,
+    type_: Type,
+    context: Context,
+    enums: Mapping[str, EnumDefinition],
+) -> Default | None:
+    """Value of the default of a scalar or enum field; None if it is wrong, which is reported.
+
+    The value of a `bool` is 0 or 1; whether an enum has a member of the value is not checked.
+    """
+    scalar = type_.scalar
+    assert scalar is not None, "only scalars and enums have such defaults"
+    if isinstance(literal, syntax.InvalidLiteral):
+        return None
+    if isinstance(literal, (syntax.EmptyVectorLiteral, syntax.CallLiteral)):
+        return _call(literal, scalar, context)
+    if isinstance(literal, (syntax.NameLiteral, syntax.StringLiteral)) and literal.text == "null":
+        return Default(None)
+    number: int | float | None
+    if scalar.is_float:
+        number = _float(literal, context)
+    else:
+        number = _integer(literal, type_, context, enums)
+        if number is not None and not _fits(number, scalar, literal, context):
+            return None
+        if number is not None and scalar is ScalarKind.BOOL:
+            number = int(number != 0)
+    return None if number is None else Default(number)
+
+
+def _call(
+    literal: syntax.EmptyVectorLiteral | syntax.CallLiteral, scalar: ScalarKind, context: Context
+) -> Default | None:
+    if isinstance(literal, syntax.EmptyVectorLiteral):
+        context.error(literal, f"expected a default of type {scalar.value}, found `[]`")
+        return None
+    if not scalar.is_float:
+        context.error(
+            literal, f"`{literal.text}(...)` gives a float; the field's type is {scalar.value}"
+        )
+        return None
+    number = _float(literal, context)
+    return None if number is None else Default(number)
+
+
+def _float(literal: syntax.Value, context: Context) -> float | None:
+    if isinstance(literal, syntax.InvalidLiteral):
+        return None
+    if isinstance(literal, syntax.CallLiteral):
+        return _evaluate(literal, context)
+    if not isinstance(literal, syntax.EmptyVectorLiteral):
+        text = literal.text
+        if isinstance(literal, syntax.StringLiteral):
+            text = text.rstrip(" ")
+        if FLOAT_SPELLING.fullmatch(text):
+            return _float_of_spelling(text)
+        if _FLOAT_NAME.fullmatch(text):
+            return float(text)
+        if INTEGER_SPELLING.fullmatch(text):
+            context.error(
+                literal,
+                f"a float cannot be written as hexadecimal integer `{text}`",
+                hint=f"write `{text}p0` or `{read_integer(text)}`",
+            )
+            return None
+        context.error(literal, f"expected a number, found `{text}`")
+        return None
+    context.error(literal, "expected a number, found `[]`")
+    return None
+
+
+def _float_of_spelling(text: str) -> float:
+    if "x" not in text and "X" not in text:
+        return float(text)
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return -math.inf if text.startswith("-") else math.inf
+
+
+def _evaluate(call: syntax.CallLiteral, context: Context) -> float | None:
+    function = _FUNCTIONS.get(call.text)
+    if function is None:
+        hint = "functions are " + ", ".join(f"`{name}`" for name in _FUNCTIONS)
+        if call.text[0] in "+-":
+            hint = "a function takes no sign; put the sign before its argument"
+        context.error(call, f"unknown function `{call.text}`", hint=hint)
+        return None
+    argument = _float(call.argument, context)
+    if argument is None:
+        return None
+    try:
+        return function(argument)
+    except ValueError:  # outside the function's domain, where C gives NaN
+        return math.nan
+
+
+def _integer(
+    literal: syntax.Value, type_: Type, context: Context, enums: Mapping[str, EnumDefinition]
+) -> int | None:
+    scalar = type_.scalar
+    assert scalar is not None
+    if isinstance(literal, syntax.IntegerLiteral):
+        return read_integer(literal.text)
+    if isinstance(literal, syntax.FloatLiteral):
+        context.error(literal, f"expected an integer for {scalar.value}, found `{literal.text}`")
+        return None
+    assert isinstance(literal, (syntax.NameLiteral, syntax.StringLiteral))
+    text = literal.text.rstrip(" ")
+    if scalar is ScalarKind.BOOL and text in ("true", "false"):
+        return int(text == "true")
+    if isinstance(literal, syntax.StringLiteral) and INTEGER_SPELLING.fullmatch(text):
+        return read_integer(text)
+    if scalar is ScalarKind.BOOL:
+        context.error(literal, f"expected `true`, `false` or an integer, found `{text}`")
+        return None
+    return _members(literal, type_, context, enums)
+
+
+def _members(
+    literal: _Word, type_: Type, context: Context, enums: Mapping[str, EnumDefinition]
+) -> int | None:
+    """Value of a member's name, or of several, which are combined with OR.
+
+    A field of an enum names its own members; a plain integer field says which enum: `"E.B"`.
+    """
+    value = 0
+    for word in literal.text.split(" "):
+        enum_name, _, member_name = word.rpartition(".")
+        enum = enums.get(type_.ref) if type_.ref is not None else None
+        if enum is None:
+            if not enum_name:
+                context.error(
+                    literal,
+                    f"expected an integer, found `{word}`",
+                    hint='a member of an enum is written as "Enum.MEMBER" here, in quotes',
+                )
+                return None
+            reference = syntax.Identifier(enum_name, literal.start, literal.end)
+            symbol = context.find(reference, "enum")
+            if symbol is None:
+                return None
+            enum = enums.get(symbol.full_name)
+            if enum is None:
+                context.error(literal, f"{symbol.kind} `{enum_name}` is not an enum")
+                return None
+        else:
+            member_name = word
+        values = {member.name: member.value for member in enum.members}
+        if member_name not in values:
+            guess = closest(member_name, values)
+            context.error(
+                literal,
+                f"enum `{enum.name}` has no member `{member_name}`",
+                hint=f"did you mean `{guess}`?" if guess else None,
+            )
+            return None
+        value |= values[member_name]
+    return value
+
+
+def _fits(value: int, scalar: ScalarKind, node: syntax.Place, context: Context) -> bool:
+    # flatc stores a bool as a byte and takes any value of one.
+    maximum = 255 if scalar is ScalarKind.BOOL else scalar.maximum
+    if scalar.minimum <= value <= maximum:
+        return True
+    context.error(
+        node, f"{value} is out of range for {scalar.value} ({scalar.minimum}..{maximum})"
+    )
+    return False
