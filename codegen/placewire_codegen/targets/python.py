@@ -86,7 +86,7 @@ def render(
         text = templates.render(f"python/{template}.jinja", **fields)
         return GeneratedFile((config.output.python / path).as_posix(), text)
 
-    yield generated("py.typed", "py.typed")
+    yield GeneratedFile((config.output.python / "py.typed").as_posix(), "")
     yield generated(
         "_wire.py", "_wire.py", stamp=schema.stamp, rules=STRUCTURE_RULES + MEANING_RULES
     )
