@@ -30,9 +30,9 @@ from ._wire import (
 )
 
 __all__ = [
+    "MODEL_STAMP",
     "CodecError",
     "Finding",
-    "MODEL_STAMP",
     "PackError",
     "UnknownMember",
     "UnpackError",
@@ -72,12 +72,12 @@ def pack(obj: object, *, force_align: Mapping[str, int] | None = None) -> bytes:
 
 
 def unpack(
-    type: type[T], buffer: object, *, strict: bool = True, report: list[Finding] | None = None
+    root: type[T], buffer: object, *, strict: bool = True, report: list[Finding] | None = None
 ) -> T:
     """Return the object that `buffer` holds; the buffer is checked first and not kept.
 
     Args:
-        type: Table at the root of the buffer.
+        root: Type of the table at the root of the buffer.
         buffer: Anything contiguous with the buffer protocol.
         strict: Refuse what the schema does not know or what should be there and is not. Otherwise
             an unknown enum value stays an int, an unknown union member becomes an
@@ -86,18 +86,18 @@ def unpack(
 
     Raises:
         UnpackError: The buffer is damaged, or `strict` and not all of it is known.
-        TypeError: `type` is not a table of this package, or `buffer` not a buffer.
+        TypeError: `root` is not a table of this package, or `buffer` not a buffer.
     """
-    return _codec().unpack(type, buffer, strict, report)
+    return _codec().unpack(root, buffer, strict, report)
 
 
-def verify(type: type[Any], buffer: object) -> list[Finding]:
-    """Return what is wrong with `buffer`, read as a `type`.
+def verify(root: type[Any], buffer: object) -> list[Finding]:
+    """Return what is wrong with `buffer`, read as a `root`.
 
     Damage ends the walk, so it is the only finding then; what the schema does not know is reported
     completely, with the fields that are absent although every writer writes them.
     """
-    return _codec().verify(type, buffer)
+    return _codec().verify(root, buffer)
 
 
 def pack_program(

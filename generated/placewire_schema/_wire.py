@@ -100,9 +100,7 @@ class UnknownMember:
     tag: int
 
 
-def make_finding(
-    rule: str, path: str, offset: int, found: int, expected: int | str
-) -> Finding:
+def make_finding(rule: str, path: str, offset: int, found: int, expected: int | str) -> Finding:
     """Return the finding for a broken rule, with the rule's text filled in."""
     if rule == "WRONG_IDENTIFIER" and isinstance(expected, int):
         text = _RULE_TEXTS[rule].format(found=_identifier(found), expected=_identifier(expected))

@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import ClassVar, Final
 
 __all__ = [
+    "PLACEWIRE_ERRORS",
     "AccessError",
     "AllocationError",
     "AlreadyLoadedError",
@@ -30,7 +31,6 @@ __all__ = [
     "NotSupportedError",
     "OperatorMissingError",
     "OutOfResourcesError",
-    "PLACEWIRE_ERRORS",
     "PlacewireError",
     "RegistryFullError",
     "StaleBuildError",

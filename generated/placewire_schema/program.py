@@ -506,7 +506,7 @@ class EValue:
         val: Wire: slot 1, KernelTypes, present.
     """
 
-    val: KernelTypes = field(default_factory=lambda: Null())
+    val: KernelTypes = field(default_factory=Null)
 
 
 @dataclass(slots=True)
@@ -595,7 +595,7 @@ class Instruction:
         instr_args: Wire: slot 1, InstructionArguments, present.
     """
 
-    instr_args: InstructionArguments = field(default_factory=lambda: KernelCall())
+    instr_args: InstructionArguments = field(default_factory=KernelCall)
 
 
 @dataclass(slots=True)
@@ -667,7 +667,7 @@ class BackendDelegate:
     """
 
     id: str = ""
-    processed: BackendDelegateDataReference = field(default_factory=lambda: BackendDelegateDataReference())
+    processed: BackendDelegateDataReference = field(default_factory=BackendDelegateDataReference)
     compile_specs: list[CompileSpec] = field(default_factory=list)
 
 
@@ -710,7 +710,7 @@ class ExecutionPlan:
     """
 
     name: str = ""
-    container_meta_type: ContainerMetadata = field(default_factory=lambda: ContainerMetadata())
+    container_meta_type: ContainerMetadata = field(default_factory=ContainerMetadata)
     values: list[EValue] = field(default_factory=list)
     inputs: list[int] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
@@ -848,11 +848,5 @@ KernelTypes: TypeAlias = (
 """What a value can be."""
 
 
-InstructionArguments: TypeAlias = (
-    KernelCall
-    | DelegateCall
-    | MoveCall
-    | JumpFalseCall
-    | FreeCall
-)
+InstructionArguments: TypeAlias = KernelCall | DelegateCall | MoveCall | JumpFalseCall | FreeCall
 """What an instruction can do."""

@@ -34,7 +34,7 @@ __all__ = [
     "tables",
 ]
 
-_DESCRIPTOR_MODULES = ("device_info", "errors", "program", )
+_DESCRIPTOR_MODULES = ("device_info", "program")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def describe(type_: type[Any]) -> TableInfo:
         TypeError: `type_` is not a generated table.
     """
     known = tables()
-    for base in type_.__mro__ if isinstance(type_, type) else ():
+    for base in getattr(type_, "__mro__", ()):
         if base in known:
             return known[base]
     raise TypeError(f"expected a table type of {__package__}, found {type_!r}")

@@ -10,7 +10,7 @@ from ..model import ScalarKind, Schema
 from ..names import Name
 from ..render import GeneratedFile, Templates
 from .python_descriptors import descriptor_module
-from .python_names import PythonNames
+from .python_names import PythonNames, python_tuple, sort_key
 from .python_types import type_module
 from .rules import MEANING_RULES, STRUCTURE_RULES
 
@@ -90,11 +90,18 @@ def render(
     yield generated(
         "_wire.py", "_wire.py", stamp=schema.stamp, rules=STRUCTURE_RULES + MEANING_RULES
     )
-    yield generated("reflection.py", "reflection.py", modules=names.modules, scalars=_SCALARS)
+    table_modules = sorted({names.module_of(table.full_name) for table in schema.tables})
+    yield generated(
+        "reflection.py",
+        "reflection.py",
+        modules=python_tuple(table_modules),
+        scalars=_SCALARS,
+    )
     for path in _SCHEMA_INDEPENDENT:
         yield generated(path, path)
     for module in names.modules:
         yield generated(f"{module}.py", "module.py", module=type_module(schema, names, module))
+    for module in table_modules:
         yield generated(
             f"_descriptors/{module}.py",
             "_descriptors/module.py",
@@ -124,7 +131,7 @@ def _root_functions(schema: Schema, names: PythonNames, table: str) -> _RootFunc
 
 def _exports(names: PythonNames, roots: list[_RootFunctions]) -> list[str]:
     functions = [f"{verb}_{root.snake}" for root in roots for verb in ("pack", "unpack", "verify")]
-    return sorted((*_PUBLIC_NAMES, *names.modules, *functions))
+    return sorted((*_PUBLIC_NAMES, *names.modules, *functions), key=sort_key)
 
 
 def _scalar_constant(kind: ScalarKind) -> _ScalarConstant:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..model import Field, Schema, TableDefinition, Type, TypeKind, UnionDefinition
 from ..names import Name
-from .python_names import PythonNames, scalar_literal
+from .python_names import PythonNames, scalar_literal, sort_key
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,8 @@ class _Describer:
             for table in self._schema.tables
             if self._names.module_of(table.full_name) == self._module
         ]
-        if not tables:
-            self._imports.add(self._module)
         return DescriptorModule(
-            self._module, sorted(self._imports), sorted(self._used), unions, tables
+            self._module, sorted(self._imports), sorted(self._used, key=sort_key), unions, tables
         )
 
     def _is_used(self, union: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cached_property
 
 from ..config import ProjectConfig
@@ -71,6 +72,19 @@ class PythonNames:
         """Return the Python name of the member of `enum` that is `value`, if there is one."""
         names = self.member_names(enum)
         return next((names[m.name] for m in enum.members if m.value == value), None)
+
+
+def sort_key(name: str) -> tuple[int, list[tuple[int, str]]]:
+    """Order names as isort does: constants, classes, the rest; numbers in them by value."""
+    category = 0 if name.isupper() else 1 if name[:1].isupper() else 2
+    parts = re.split(r"(\d+)", name.lower() if category else name)
+    return category, [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+
+def python_tuple(names: list[str]) -> str:
+    """Return strings as the source of a tuple."""
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return f"({quoted},)" if len(names) == 1 else f"({quoted})"
 
 
 def scalar_literal(type_: Type, value: int | float) -> str:

@@ -20,7 +20,7 @@ from ..model import (
     UnionDefinition,
 )
 from ..names import Name
-from .python_names import PythonNames, scalar_literal
+from .python_names import PythonNames, scalar_literal, sort_key
 
 _LINE_LENGTH = 100
 
@@ -81,7 +81,7 @@ class _Table:
 @dataclass(frozen=True)
 class _Union:
     name: str
-    members: list[str]
+    alternatives: str
     docstring: str
 
 
@@ -111,6 +111,7 @@ class _TypeWriter:
         self._names = names
         self._module = module
         self._imports: set[str] = set()
+        self._defined: set[str] = set()
 
     def module(self) -> TypeModule:
         enums = [self._enum(enum) for enum in self._schema.enums if self._is_here(enum)]
@@ -126,7 +127,7 @@ class _TypeWriter:
         return TypeModule(
             summary=self._summary(),
             imports=[f"from . import {', '.join(sorted(self._imports))}"] if self._imports else [],
-            exports=sorted(_exported(enums, tables, unions)),
+            exports=sorted(_exported(enums, tables, unions), key=sort_key),
             enum_bases=sorted({enum.base for enum in enums}),
             typing_names=sorted(typing_names),
             needs_field=any("field(" in f.default for table in tables for f in table.fields),
@@ -207,15 +208,15 @@ class _TypeWriter:
             )
             for f in table.fields
         ]
+        fields = [
+            _Field(attributes[f.name], self._annotation(f), self._default(f)) for f in table.fields
+        ]
+        self._defined.add(table.full_name)
+        sections = ["Attributes:\n" + "\n".join(notes)] if notes else []
         return _Table(
             name=self._names.type_name(table.full_name),
-            docstring=_docstring(
-                table.doc, ["Attributes:\n" + "\n".join(notes)] if notes else [], indent=4
-            ),
-            fields=[
-                _Field(attributes[f.name], self._annotation(f), self._default(f))
-                for f in table.fields
-            ],
+            docstring=_docstring(table.doc, sections, indent=4),
+            fields=fields,
         )
 
     def _annotation(self, field: Field) -> str:
@@ -267,17 +268,32 @@ class _TypeWriter:
         if type_.kind is TypeKind.VECTOR:
             return "field(default_factory=list)"
         if type_.kind is TypeKind.UNION:
-            first = self._schema.union(type_.ref or "").members[0]
-            return f"field(default_factory=lambda: {self._reference(first.type.ref or '')}())"
-        return f"field(default_factory=lambda: {self._reference(type_.ref or '')}())"
+            return self._factory(self._schema.union(type_.ref or "").members[0].type)
+        return self._factory(type_)
+
+    def _factory(self, table: Type) -> str:
+        """Return a default that makes an empty `table`, also if its class comes further down."""
+        reference = self._reference(table.ref or "")
+        is_defined = table.ref in self._defined
+        factory = reference if is_defined else f"lambda: {reference}()"
+        return f"field(default_factory={factory})"
 
     def _union(self, union: UnionDefinition) -> _Union:
         members = [self._reference(member.type.ref or "") for member in union.members]
+        name = self._names.type_name(union.full_name)
         return _Union(
-            self._names.type_name(union.full_name),
-            members,
+            name,
+            _alternatives(members, len(name)),
             _docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
         )
+
+
+def _alternatives(members: list[str], name_length: int) -> str:
+    """Return a union type, in parentheses and on several lines if one is too short for it."""
+    line = " | ".join(members)
+    if name_length + len(": TypeAlias = ") + len(line) <= _LINE_LENGTH:
+        return line
+    return "(\n    " + "\n    | ".join(members) + "\n)"
 
 
 def _exported(enums: list[_Enum], tables: list[_Table], unions: list[_Union]) -> list[str]:

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from .. import device_info, program
 from ..reflection import (
-    EnumInfo,
-    FieldInfo,
     INT8,
-    RootInfo,
     STRING,
-    TableInfo,
-    TableReference,
     UINT32,
     UINT64,
+    EnumInfo,
+    FieldInfo,
+    RootInfo,
+    TableInfo,
+    TableReference,
     VectorInfo,
 )
-
 
 TABLES: tuple[TableInfo, ...] = (
     TableInfo(

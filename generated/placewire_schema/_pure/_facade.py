@@ -49,13 +49,11 @@ def verify(type_: type[Any], buffer: object) -> list[Finding]:
         if fault is not None:
             return [fault]
         findings: list[Finding] = []
-        _unpack_sound(type_, extent, False, findings)
+        _unpack_sound(type_, extent, strict=False, report=findings)
         return findings
 
 
-def _unpack_sound(
-    type_: type[T], extent: Extent, strict: bool, report: list[Finding] | None
-) -> T:
+def _unpack_sound(type_: type[T], extent: Extent, strict: bool, report: list[Finding] | None) -> T:
     # Thousands of new objects would make the collector walk all of them again and again; none of
     # them can be garbage yet.
     was_enabled = gc.isenabled()

@@ -27,7 +27,7 @@ from ..reflection import (
 )
 from .values import byte_view, elements, enum_value, float_value, integer_value, text_value
 
-_LARGEST_ALIGNMENT = 2**15
+_ALIGNMENTS = [1 << bits for bits in range(16)]
 
 
 def check(obj: object, force_align: Mapping[str, int]) -> None:
@@ -50,12 +50,11 @@ def _check_alignments(force_align: Mapping[str, int]) -> None:
     for key, alignment in force_align.items():
         if key not in known:
             raise PackError("", f"force_align names {key!r}, which is not a vector field")
-        is_power = isinstance(alignment, int) and alignment.bit_count() == 1
-        if not is_power or not 0 < alignment <= _LARGEST_ALIGNMENT:
+        if alignment not in _ALIGNMENTS:
             raise PackError(
                 "",
                 f"force_align of {key} is {alignment!r},"
-                f" expected a power of two up to {_LARGEST_ALIGNMENT}",
+                f" expected a power of two up to {_ALIGNMENTS[-1]}",
             )
 
 

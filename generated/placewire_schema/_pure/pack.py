@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from functools import cache
 from operator import attrgetter, ne
 from typing import Any, NamedTuple
 
@@ -99,8 +98,7 @@ class Packer:
         if is_new:
             self.chunks.append(layout.vtable)
             self.position = vtable
-        if layout.alignment > self.alignment:
-            self.alignment = layout.alignment
+        self.alignment = max(self.alignment, layout.alignment)
         return position
 
     def string(self, text: str) -> int:
@@ -139,8 +137,7 @@ class Packer:
 
         The length in front of them is aligned first, then the elements are.
         """
-        if alignment > self.alignment:
-            self.alignment = alignment
+        self.alignment = max(self.alignment, alignment)
         padding = -(self.position + size) % 4
         return padding + -(self.position + padding + size) % alignment
 
@@ -201,7 +198,9 @@ class TablePlan:
         self.scalar_types = tuple(map(_python_type, scalars))
         self.fetch_scalars = _fetcher([field.name for field in scalars])
         self.fetch_children = _fetcher([field.name for field in children])
-        self.children = [(_encoder(table, f), None if f.is_mandatory else _absent(f)) for f in children]
+        self.children = [
+            (_encoder(table, f), None if f.is_mandatory else _absent(f)) for f in children
+        ]
         self.slots = [slot for field in (*scalars, *children) for slot in _slots(field)]
         self.defaults = [slot.default for slot in self.slots]
         self.float_slots = [i for i, slot in enumerate(self.slots) if slot.is_float]
@@ -266,9 +265,14 @@ class TablePlan:
         return struct.pack(f"<{len(entries) + 2}H", 2 * len(entries) + 4, size, *entries)
 
 
-@cache
+_PLANS: dict[type[Any], TablePlan] = {}
+
+
 def _plan(type_: type[Any]) -> TablePlan:
-    return TablePlan(describe(type_))
+    plan = _PLANS.get(type_)
+    if plan is None:
+        plan = _PLANS[type_] = TablePlan(describe(type_))
+    return plan
 
 
 def _fetcher(names: list[str]) -> Callable[[Any], SlotValues]:

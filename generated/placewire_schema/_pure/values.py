@@ -41,7 +41,8 @@ def enum_value(enum: EnumInfo, value: object) -> int:
 def integer_value(scalar: ScalarInfo, value: object) -> int:
     """Return an integer that fits; a boolean field takes only 0 and 1."""
     number = _index(value, scalar.name)
-    assert scalar.minimum is not None and scalar.maximum is not None
+    assert scalar.minimum is not None
+    assert scalar.maximum is not None
     if not scalar.minimum <= number <= scalar.maximum:
         raise ValueError(
             f"{number} is out of range for {scalar.name} ({scalar.minimum}..{scalar.maximum})"

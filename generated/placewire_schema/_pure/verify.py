@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from .._wire import Finding, make_finding
@@ -197,7 +196,7 @@ class _Walk:
         if isinstance(type_, StringInfo):
             self.string(target)
         else:
-            self.table(_table(type_.type), target, depth + 1)
+            self.table(describe(type_.type), target, depth + 1)
 
 
 class _VTable(NamedTuple):
@@ -335,7 +334,7 @@ def _union_step(field: FieldInfo, union: UnionInfo, tag: int, value: int) -> Ste
     """Return the step that checks a union of which at least one slot is set."""
     name = f".{field.name}"
     read_tag = struct.Struct("<" + union.tag.code).unpack_from
-    members = {number: _table(type_) for number, type_ in union.members.items()}
+    members = {number: describe(type_) for number, type_ in union.members.items()}
 
     def step(walk: _Walk, start: int, depth: int) -> None:
         walk.path.append(name)
@@ -353,8 +352,3 @@ def _union_step(field: FieldInfo, union: UnionInfo, tag: int, value: int) -> Ste
         walk.path.pop()
 
     return step
-
-
-@cache
-def _table(type_: type[Any]) -> TableInfo:
-    return describe(type_)
