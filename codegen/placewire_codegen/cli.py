@@ -44,14 +44,14 @@ def generate(
     ] = None,
     project: Annotated[
         Path, typer.Option("--project", help="Folder of the pyproject.toml to read.")
-    ] = Path("."),
+    ] = Path(),
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Name every file that changes.")
     ] = False,
 ) -> None:
     """Generate Python, C++, bindings and docs from the schemas.
 
-    Without --schema, the table \\[tool.placewire] of pyproject.toml says what and where.
+    Without --schema, the table tool.placewire of pyproject.toml says what and where.
     """
     if not schema and stamp.is_current(project):
         typer.echo("Nothing to do: every generated file is fresh.", err=True)
@@ -87,7 +87,9 @@ def _configuration(
                 cpp_namespace=cpp_namespace,
             )
         if out or target or include or package or cpp_namespace:
-            raise ConfigError("--out, --target, --include, --package and --cpp-namespace need --schema")
+            raise ConfigError(
+                "--out, --target, --include, --package and --cpp-namespace need --schema"
+            )
         return load_project(project)
     except ConfigError as error:
         raise _failure(str(error), WRONG_USAGE) from None

@@ -1,4 +1,4 @@
-"""What to generate and where: the table `[tool.placewire]` of a pyproject.toml, or the command line."""
+"""What to generate and where: `[tool.placewire]` of a pyproject.toml, or the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OutputPaths(BaseModel):
 
     Attributes:
         python: The package itself; its last part is the import name.
-        cpp: Root of the include path; headers go to the folder that `cpp_namespace` spells below it.
+        cpp: Root of the include path; headers go to the folder below it that `cpp_namespace` spells.
         nanobind: Sources of the native module.
         docs: Schema reference in Markdown.
     """

@@ -34,7 +34,7 @@ class Result:
 
 
 def template_directory() -> Path:
-    """The folder of the templates: beside the package in an installation, at the top of a checkout."""
+    """Return the folder of the templates: in the installed package, else at the checkout's top."""
     installed = Path(str(resources.files(__package__))) / "templates"
     return installed if installed.is_dir() else Path(__file__).parents[2] / "templates"
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 from enum import Enum
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -298,7 +298,7 @@ class Schema(Frozen):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _without_positions(node: Any) -> Any:
+def _without_positions(node: object) -> object:
     if isinstance(node, dict):
         return {
             key: _without_positions(value)

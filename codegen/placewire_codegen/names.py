@@ -1,4 +1,4 @@
-"""Spellings of schema names, and the one service that keeps them clear of keywords and each other."""
+"""Spellings of schema names, and the service that keeps them clear of keywords and each other."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import jinja2
 
@@ -61,12 +61,12 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
-            autoescape=False,
+            autoescape=False,  # noqa: S701 - the output is source code, not HTML
             cache_size=-1,
         )
         self._environment.globals["fail"] = _fail
 
-    def render(self, template: str, /, **fields: Any) -> str:
+    def render(self, template: str, /, **fields: object) -> str:
         """Return `template` filled with `fields` and `banner`."""
         suffix = Path(template.removesuffix(".jinja")).suffix
         banner = _banner(_COMMENT_STYLES[suffix], self._schema_files)

@@ -76,9 +76,7 @@ class _ScalarConstant:
     maximum: int | None
 
 
-def render(
-    schema: Schema, config: ProjectConfig, templates: Templates
-) -> Iterator[GeneratedFile]:
+def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:
     """Render the Python package."""
     names = PythonNames(schema, config)
 

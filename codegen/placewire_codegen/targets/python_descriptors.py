@@ -98,7 +98,10 @@ class _Describer:
             for member in union.members
         ]
         return _Union(
-            self._union_constant(union.full_name), union.name, self._use(union.underlying.name), members
+            self._union_constant(union.full_name),
+            union.name,
+            self._use(union.underlying.name),
+            members,
         )
 
     def _table(self, table: TableDefinition) -> _Table:
@@ -154,7 +157,8 @@ class _Describer:
             case TypeKind.STRING:
                 return self._use("STRING")
             case TypeKind.ENUM:
-                assert type_.scalar is not None and type_.ref is not None
+                assert type_.scalar is not None
+                assert type_.ref is not None
                 reference, scalar = self._type_reference(type_.ref), self._use(type_.scalar.name)
                 return f"{self._use('EnumInfo')}({reference}, {scalar})"
             case TypeKind.TABLE:

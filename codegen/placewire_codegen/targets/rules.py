@@ -25,7 +25,9 @@ STRUCTURE_RULES: tuple[Rule, ...] = (
     Rule("OFFSET_OUT_OF_BOUNDS", "the offset leads to byte {found} of {expected}"),
     Rule("MISALIGNED", "byte {found} is not a multiple of {expected}"),
     Rule("VTABLE_OUT_OF_BOUNDS", "the vtable reaches byte {found} of {expected}"),
-    Rule("VTABLE_MALFORMED", "the vtable has {found} bytes, expected an even number from {expected}"),
+    Rule(
+        "VTABLE_MALFORMED", "the vtable has {found} bytes, expected an even number from {expected}"
+    ),
     Rule("TABLE_OUT_OF_BOUNDS", "the table reaches byte {found} of {expected}"),
     Rule("FIELD_OUTSIDE_TABLE", "the field reaches byte {found} of a table of {expected} bytes"),
     Rule("VECTOR_OUT_OF_BOUNDS", "the elements reach byte {found} of {expected}"),
