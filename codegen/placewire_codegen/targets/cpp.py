@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ..config import ProjectConfig
 from ..model import Schema
 from ..render import GeneratedFile, Templates
+from .cpp_audit import audit_rules, audit_view
 from .cpp_enums import enum_views
 from .cpp_names import CppNames
+from .cpp_order import has_classes
+from .cpp_text import string_literal
+from .cpp_verifier import VerifierBuilder
 from .cpp_views import ViewBuilder
+from .rules import STRUCTURE_RULES
 
 _SMALLEST_EMPTY_STRUCT = 16
+
+
+@dataclass(frozen=True)
+class RuleView:
+    """A rule of the verifier; `text` is a string literal."""
+
+    name: str
+    text: str
 
 
 def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:
@@ -27,6 +40,24 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
             namespace=names.namespace,
             model_stamp=schema.stamp,
             largest_struct_size=_largest_struct_size(schema),
+        ),
+    )
+    yield GeneratedFile(
+        f"{directory}/audit.h",
+        templates.render(
+            "cpp/audit.h.jinja",
+            namespace=names.namespace,
+            include_prefix=names.include_prefix,
+            rules=audit_rules(),
+        ),
+    )
+    yield GeneratedFile(
+        f"{directory}/verify.h",
+        templates.render(
+            "cpp/verify.h.jinja",
+            namespace=names.namespace,
+            include_prefix=names.include_prefix,
+            rules=[RuleView(rule.name, string_literal(rule.text)) for rule in STRUCTURE_RULES],
         ),
     )
     for namespace in schema.namespaces:
@@ -51,8 +82,8 @@ def _module_headers(
                 enums=enums,
             ),
         )
-    views = ViewBuilder(schema, names, namespace).build()
-    if views.classes:
+    if has_classes(schema, namespace):
+        views = ViewBuilder(schema, names, namespace).build()
         yield (
             "views.h",
             templates.render(
@@ -60,6 +91,28 @@ def _module_headers(
                 **place,
                 purpose=f"Views of the structs and tables of {described}.",
                 **view_fields(views),
+            ),
+        )
+        verifier = VerifierBuilder(schema, names, namespace).build()
+        yield (
+            "verifier.h",
+            templates.render(
+                "cpp/verifier.h.jinja",
+                **place,
+                purpose=f"Verifies buffers whose root is a table of {described}.",
+                **view_fields(verifier),
+            ),
+        )
+    audit = audit_view(schema, names, namespace)
+    if audit.tables or audit.structs:
+        yield (
+            "audit.h",
+            templates.render(
+                "cpp/module_audit.h.jinja",
+                **place,
+                purpose=f"Audits the structs and tables of {described}.",
+                include_prefix=names.include_prefix,
+                **view_fields(audit),
             ),
         )
 

@@ -31,12 +31,12 @@ SCALAR_TYPES = {
     ScalarKind.FLOAT64: "double",
 }
 
-OVERLOADED_NAMES = frozenset({"describe", "is_valid", "name", "verify"})
+OVERLOADED_NAMES = frozenset({"audit", "describe", "is_valid", "name", "verify"})
 """Functions that the headers overload by type; a module has them all, a class may have its own."""
 
 SUPPORT_NAMES = OVERLOADED_NAMES | frozenset(
-    """AbsentUnion Bytes Rule StructView TableView UnknownUnionMember Vector VerifyResult
-    kModelStamp std wire""".split()
+    """AbsentUnion AuditFinding AuditRule Bytes Path Rule StructView TableView UnknownUnionMember
+    Vector VerifyResult kModelStamp kRootPath std wire""".split()
 )
 """Names of the support headers, which no schema name may hide."""
 

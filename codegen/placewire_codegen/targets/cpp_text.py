@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import ScalarKind
 
@@ -43,6 +43,53 @@ def function(declaration: str, body: str, *, indent: int) -> str:
     if len(line) <= LINE_LENGTH:
         return line
     return f"{margin}{declaration} {{\n{margin}  {body}\n{margin}}}"
+
+
+def signature(head: str, parameters: Sequence[str], tail: str) -> str:
+    """Return `head(parameters) tail`, parameters that do not fit on later lines.
+
+    One column is left free for the `{` or `;` that follows.
+    """
+    lines = [head + "("]
+    column = len(lines[0])
+    for index, parameter in enumerate(parameters):
+        is_last = index == len(parameters) - 1
+        piece = parameter + (f"){tail} " if is_last else ",")
+        gap = "" if index == 0 else " "
+        if index and len(lines[-1]) + len(gap) + len(piece) > LINE_LENGTH - is_last:
+            lines.append(" " * column + piece)
+        else:
+            lines[-1] += gap + piece
+    return "\n".join(lines).rstrip()
+
+
+def guard(condition: str, action: str, *, indent: int) -> str:
+    """Return an `if` that does `action`, on one line if it fits."""
+    margin = " " * indent
+    line = f"{margin}if ({condition}) {action}"
+    if len(line) <= LINE_LENGTH:
+        return line
+    return f"{margin}if ({condition}) {{\n{margin}  {action}\n{margin}}}"
+
+
+def filled(start: str, items: Iterable[str], end: str, *, indent: int = 0) -> str:
+    """Return `items`, separated by commas, aligned behind `start` or, if that is shorter, below it."""
+    texts = list(items)
+    aligned = _fill(" " * indent + start, texts, end, margin=indent + len(start))
+    if len(aligned) <= 2:
+        return "\n".join(aligned)
+    below = _fill(" " * (indent + 4), texts, end, margin=indent + 4)
+    return "\n".join(aligned if len(aligned) <= len(below) + 1 else [" " * indent + start, *below])
+
+
+def _fill(first: str, texts: list[str], end: str, *, margin: int) -> list[str]:
+    lines = [first]
+    for index, text in enumerate(texts):
+        item = text + (", " if index + 1 < len(texts) else end)
+        if len((lines[-1] + item).rstrip()) > LINE_LENGTH and index > 0:
+            lines.append(" " * margin)
+        lines[-1] += item
+    return [line.rstrip() for line in lines]
 
 
 def string_literal(text: str) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ..model import (
     Field,
-    Root,
     ScalarKind,
     Schema,
     StructDefinition,
@@ -18,7 +17,18 @@ from ..model import (
 )
 from ..names import Name
 from .cpp_names import CppNames
-from .cpp_text import comment, float_literal, function, integer_literal
+from .cpp_order import (
+    class_references,
+    cyclic_namespaces,
+    dependency_order,
+    has_classes,
+    has_enums,
+    used_namespaces,
+)
+from .cpp_text import comment, float_literal, function, integer_literal, string_literal
+
+_CLASS_NAMES = ("table_", "position_", "kSize", "kFileIdentifier", "kHeaderMagic")
+"""Names that every class has from its base or for itself."""
 
 
 @dataclass(frozen=True)
@@ -57,24 +67,47 @@ class VisitView:
 
 
 @dataclass(frozen=True)
+class VisitedField:
+    """What `visit_fields` does for one field.
+
+    Attributes:
+        text: The schema's name of the field, as a literal.
+        accessor: Name of the accessor, or of the union's `visit_...`.
+    """
+
+    text: str
+    accessor: str
+    is_union: bool
+
+
+@dataclass(frozen=True)
 class ClassView:
-    """A struct or table class. `size` is the bytes of a struct, 0 for a table."""
+    """A struct or table class.
+
+    Attributes:
+        size: Bytes of a struct, 0 for a table.
+        identifier: File identifier of a root table as a literal, empty for all others.
+        header_magic: Magic of the extended header that a root may carry as a literal, or empty.
+    """
 
     name: str
     base: str
     size: int
+    identifier: str
+    header_magic: str
     doc: tuple[str, ...]
     methods: tuple[MethodView, ...]
     visits: tuple[VisitView, ...]
+    visit_fields: str
+    fields: tuple[VisitedField, ...]
 
 
 @dataclass(frozen=True)
 class RootView:
-    """`view_...` of a root table."""
+    """`view_...` of a root table: the class, and the whole function."""
 
-    function: str
     name: str
-    identifier: str
+    code: str
 
 
 @dataclass(frozen=True)
@@ -110,24 +143,20 @@ class ViewBuilder:
         self._schema = schema
         self._names = names
         self._namespace = namespace
-        self._definitions = _complete_first(schema, namespace)
+        self._definitions = [
+            definition
+            for definition in dependency_order(schema, namespace)
+            if isinstance(definition, StructDefinition | TableDefinition)
+        ]
         self._complete: set[str] = set()
         self._cyclic = cyclic_namespaces(schema, namespace)
 
     def build(self) -> ViewsView:
         """Return the view."""
         used = used_namespaces(self._schema, self._namespace)
-        view_modules = [
-            other
-            for other in used
-            if any(
-                item.namespace == other for item in (*self._schema.structs, *self._schema.tables)
-            )
-        ]
+        view_modules = [other for other in used if has_classes(self._schema, other)]
         enum_modules = [
-            other
-            for other in (self._namespace, *used)
-            if any(item.namespace == other for item in (*self._schema.enums, *self._schema.unions))
+            other for other in (self._namespace, *used) if has_enums(self._schema, other)
         ]
         early = [other for other in view_modules if other not in self._cyclic]
         late = [other for other in view_modules if other in self._cyclic]
@@ -155,7 +184,7 @@ class ViewBuilder:
         early: set[str] = set()
         for definition in self._definitions:
             defined.add(definition.full_name)
-            early |= set(referenced_definitions(self._schema, definition.full_name)) - defined
+            early |= set(class_references(self._schema, definition.full_name)) - defined
         for definition in self._definitions:
             if definition.full_name in early:
                 yield self._names.local_type(definition)
@@ -174,28 +203,34 @@ class ViewBuilder:
         for root in self._schema.roots:
             table = self._schema.table(root.table)
             if table.namespace == self._namespace:
-                yield RootView(
-                    function=root_function("view", root, self._schema, self._names),
-                    name=self._names.local_type(table),
-                    identifier=root.identifier or "",
-                )
+                name = self._names.local_type(table)
+                head = f"[[nodiscard]] inline {name} {root_function('view', table)}(Bytes buffer)"
+                body = f"return {name}(wire::follow(buffer.data()));"
+                yield RootView(name, function(f"{head} noexcept", body, indent=0))
 
     def _class(self, definition: StructDefinition | TableDefinition) -> ClassView:
         name = self._names.local_type(definition)
         # A class may use itself in the bodies of its own functions.
         self._complete.add(definition.full_name)
-        if isinstance(definition, StructDefinition):
-            builder = _ClassBuilder(self._names, self._schema, self._namespace, name, self._complete)
-            for field in definition.fields:
-                builder.add_struct_field(field)
-            return ClassView(
-                name, "StructView", definition.size, comment(definition.doc), tuple(builder.methods), ()
-            )
         builder = _ClassBuilder(self._names, self._schema, self._namespace, name, self._complete)
+        is_struct = isinstance(definition, StructDefinition)
         for field in definition.fields:
-            builder.add_table_field(field)
+            if is_struct:
+                builder.add_struct_field(field)
+            else:
+                builder.add_table_field(field)
+        roots = [root for root in self._schema.roots if root.table == definition.full_name]
         return ClassView(
-            name, "TableView", 0, comment(definition.doc), tuple(builder.methods), tuple(builder.visits)
+            name=name,
+            base="StructView" if is_struct else "TableView",
+            size=definition.size if isinstance(definition, StructDefinition) else 0,
+            identifier=string_literal(roots[0].identifier or "") if roots else "",
+            header_magic=header_magic(definition),
+            doc=comment(definition.doc),
+            methods=tuple(builder.methods),
+            visits=tuple(builder.visits),
+            visit_fields=builder.scope.claim("visit_fields"),
+            fields=tuple(builder.fields),
         )
 
 
@@ -207,15 +242,16 @@ class _ClassBuilder:
     ) -> None:
         self.methods: list[MethodView] = []
         self.visits: list[VisitView] = []
+        self.fields: list[VisitedField] = []
         self._names = names
         self._schema = schema
         self._namespace = namespace
         self._name = name
         self._complete = complete
-        self._scope = names.field_scope(name, namespace, "table_", "position_", "kSize")
+        self.scope = names.field_scope(name, namespace, *_CLASS_NAMES)
 
     def add_struct_field(self, field: Field) -> None:
-        name = self._scope.claim(field.name)
+        name = self.scope.claim(field.name)
         position = f"position_ + {field.offset}" if field.offset else "position_"
         type_ = field.type
         if type_.kind is TypeKind.ARRAY:
@@ -229,6 +265,7 @@ class _ClassBuilder:
             result = self._names.value_type(type_, seen_from=self._namespace)
             body = f"return wire::load<{result}>({position});"
         self._add(field.doc, result, f"{name}()", body)
+        self._visit(field, name)
 
     def add_table_field(self, field: Field) -> None:
         if field.deprecated:
@@ -252,13 +289,15 @@ class _ClassBuilder:
             case _:
                 result = self._reference(field.type)
                 call = f"value<{result}>"
-        name = self._scope.claim(field.name)
+        name = self.scope.claim(field.name)
         body = f"return table_.{call}({field.offset});"
         self._add(field.doc, result, f"{name}()", body, needs=field.type.ref)
         self._add_has(field)
+        self._visit(field, name)
 
     def _add_scalar(self, field: Field) -> None:
-        name = self._scope.claim(field.name)
+        name = self.scope.claim(field.name)
+        self._visit(field, name)
         type_ = self._names.value_type(field.type, seen_from=self._namespace)
         if field.optional:
             body = f"return table_.optional_scalar<{type_}>({field.offset});"
@@ -269,14 +308,14 @@ class _ClassBuilder:
         self._add(field.doc, type_, f"{name}()", f"return table_.scalar<{type_}>({arguments});")
 
     def _add_has(self, field: Field) -> None:
-        name = self._scope.claim(f"has_{field.name}")
+        name = self.scope.claim(f"has_{field.name}")
         self._add((), "bool", f"{name}()", f"return table_.has({field.offset});")
 
     def _add_union(self, field: Field) -> None:
         assert field.type.ref is not None
         union = self._schema.union(field.type.ref)
         tag_type = self._names.type(union.full_name, seen_from=self._namespace)
-        type_accessor = self._scope.claim(f"{field.name}_type")
+        type_accessor = self.scope.claim(f"{field.name}_type")
         tag_slot = field.offset - 2
         self._add(
             field.doc, tag_type, f"{type_accessor}()", f"return table_.scalar<{tag_type}>({tag_slot});"
@@ -288,14 +327,16 @@ class _ClassBuilder:
             result = self._union_value(member)
             is_later |= self._is_incomplete(member.type.ref)
             tag = f"{tag_type}::{self._names.member(union.full_name, member.name)}"
-            accessor = self._scope.claim(f"{field.name}_as_{member.name}")
+            accessor = self.scope.claim(f"{field.name}_as_{member.name}")
             body = f"return table_.member<{result}>({field.offset}, {tag});"
             self._add((), result, f"{accessor}()", body, needs=member.type.ref)
-            cases.append(VisitCase(tag, f"table_.value<{result}>({field.offset})"))
+            cases.append(VisitCase(tag, f"table_.present_value<{result}>({field.offset})"))
+        visit = self.scope.claim(f"visit_{field.name}")
+        self._visit(field, visit)
         self.visits.append(
             VisitView(
                 class_name=self._name,
-                name=self._scope.claim(f"visit_{field.name}"),
+                name=visit,
                 is_later=is_later,
                 field=field.name,
                 type_accessor=type_accessor,
@@ -303,6 +344,10 @@ class _ClassBuilder:
                 cases=tuple(cases),
             )
         )
+
+    def _visit(self, field: Field, accessor: str) -> None:
+        is_union = field.type.kind is TypeKind.UNION
+        self.fields.append(VisitedField(string_literal(field.name), accessor, is_union))
 
     def _union_value(self, member: UnionMember) -> str:
         if member.type.kind is TypeKind.STRING:
@@ -364,79 +409,12 @@ class _ClassBuilder:
         )
 
 
-def root_function(verb: str, root: Root, schema: Schema, names: CppNames) -> str:
+def header_magic(definition: StructDefinition | TableDefinition) -> str:
+    """Return the magic of a table's extended header as a literal, empty if it has none."""
+    magic = definition.attributes.get("extended_header")
+    return string_literal(magic) if isinstance(magic, str) else ""
+
+
+def root_function(verb: str, table: TableDefinition) -> str:
     """Return the name of a function about a root table: `verify_program`."""
-    return f"{verb}_{Name(schema.table(root.table).name).snake}"
-
-
-def referenced_definitions(schema: Schema, full_name: str) -> Iterator[str]:
-    """Yield the full names of what a definition's fields mention, members of unions included."""
-    definition = schema.definitions[full_name]
-    if not isinstance(definition, StructDefinition | TableDefinition):
-        return
-    for field in definition.fields:
-        type_ = field.type.element or field.type
-        if type_.ref is None:
-            continue
-        yield type_.ref
-        if type_.kind is TypeKind.UNION:
-            for member in schema.union(type_.ref).members:
-                if member.type.ref is not None:
-                    yield member.type.ref
-
-
-def used_namespaces(schema: Schema, namespace: str) -> tuple[str, ...]:
-    """Return the other namespaces that the classes of `namespace` mention, sorted."""
-    return tuple(
-        sorted(
-            {
-                schema.definitions[reference].namespace
-                for definition in (*schema.structs, *schema.tables)
-                if definition.namespace == namespace
-                for reference in referenced_definitions(schema, definition.full_name)
-            }
-            - {namespace}
-        )
-    )
-
-
-def cyclic_namespaces(schema: Schema, namespace: str) -> frozenset[str]:
-    """Return the namespaces that `namespace` mentions and that lead back to it."""
-    return frozenset(
-        other
-        for other in used_namespaces(schema, namespace)
-        if namespace in _reachable_namespaces(schema, other)
-    )
-
-
-def _reachable_namespaces(schema: Schema, namespace: str) -> set[str]:
-    reached: set[str] = set()
-    pending = [namespace]
-    while pending:
-        for other in used_namespaces(schema, pending.pop()):
-            if other not in reached:
-                reached.add(other)
-                pending.append(other)
-    return reached
-
-
-def _complete_first(
-    schema: Schema, namespace: str
-) -> tuple[StructDefinition | TableDefinition, ...]:
-    """Return the classes of a namespace, each behind those that it needs, cycles aside."""
-    ordered: dict[str, StructDefinition | TableDefinition] = {}
-    entered: set[str] = set()
-
-    def visit(full_name: str) -> None:
-        definition = schema.definitions[full_name]
-        if definition.namespace != namespace or full_name in entered:
-            return
-        entered.add(full_name)
-        for reference in referenced_definitions(schema, full_name):
-            visit(reference)
-        if isinstance(definition, StructDefinition | TableDefinition):
-            ordered[full_name] = definition
-
-    for definition in (*schema.structs, *schema.tables):
-        visit(definition.full_name)
-    return tuple(ordered.values())
+    return f"{verb}_{Name(table.name).snake}"

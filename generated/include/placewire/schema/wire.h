@@ -34,7 +34,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 namespace placewire::schema {
 
 /// Identifies the schemas that these headers were generated from; changes whenever code must.
-inline constexpr std::string_view kModelStamp = "4f3723b0ed14e614";
+inline constexpr std::string_view kModelStamp = "0f44edd38e478c93";
 
 /// A run of bytes that somebody else owns.
 class Bytes {
@@ -166,23 +166,31 @@ class Table {
     return field != 0 ? Vector<T>(follow(position_ + field)) : Vector<T>();
   }
 
-  /// What the offset in a field refers to: a table, or a union's table, struct or string.
-  template <class T>
-  T value(std::uint16_t slot) const noexcept {
+  /// What the offset in a field refers to.
+  template <class View>
+  View value(std::uint16_t slot) const noexcept {
     const std::uint16_t field = offset(slot);
-    if (field == 0) return T();
+    return field != 0 ? View(follow(position_ + field)) : View();
+  }
+
+  /// What the offset in a field refers to, if the field is known to be there.
+  template <class T>
+  T present_value(std::uint16_t slot) const noexcept {
+    const std::uint8_t* target = follow(position_ + load<std::uint16_t>(vtable_ + slot));
     if constexpr (std::is_same_v<T, std::string_view>) {
-      return string_at(follow(position_ + field));
+      return string_at(target);
     } else {
-      return T(follow(position_ + field));
+      return T(target);
     }
   }
 
   /// A union's value if its tag, in the slot before, is `tag`; else an absent one.
+  ///
+  /// Verified buffers have a value wherever they have a tag.
   template <class T, class Tag>
   T member(std::uint16_t slot, Tag tag) const noexcept {
     const std::uint16_t tag_slot = static_cast<std::uint16_t>(slot - 2);
-    return scalar<Tag>(tag_slot) == tag ? value<T>(slot) : T();
+    return scalar<Tag>(tag_slot) == tag ? present_value<T>(slot) : T();
   }
 
   /// A struct stored in the table itself.
@@ -205,6 +213,11 @@ inline constexpr std::uint8_t kEmptyStruct[16] = {};
 /// What the views of all tables share.
 class TableView {
  public:
+  /// What a buffer with this root carries at bytes 4..7; roots that have one say it themselves.
+  static constexpr std::string_view kFileIdentifier = {};
+  /// What the extended header of a file with this root begins with, at byte 8.
+  static constexpr std::string_view kHeaderMagic = {};
+
   TableView() noexcept = default;
   /// Views the table at `position`, in a buffer that has been verified.
   explicit TableView(const std::uint8_t* position) noexcept : table_(position) {}
@@ -228,6 +241,11 @@ class StructView {
 
   /// Whether the struct is there.
   explicit operator bool() const noexcept { return position_ != wire::kEmptyStruct; }
+
+  /// Where the struct starts, for code that works on any struct.
+  friend const std::uint8_t* wire_position(const StructView& view) noexcept {
+    return view.position_;
+  }
 
  protected:
   const std::uint8_t* position_ = wire::kEmptyStruct;

@@ -6,6 +6,9 @@
 //
 // See wire.h for what views promise: they own nothing, read without checks, and treat an absent
 // table as one without fields. `has_...` tells an absent field from an empty one.
+//
+// Functions that take a visitor are inlined wherever they are called: each call has a visitor of
+// its own anyway, and out of line the view would have to be stored first.
 
 #pragma once
 
@@ -35,6 +38,14 @@ class DeviceRequirements : public TableView {
 
   /// Bytes of device memory that must be there in all.
   std::uint64_t minimum_memory() const noexcept { return table_.scalar<std::uint64_t>(8); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("name"), name());
+    visitor(std::string_view("architecture"), architecture());
+    visitor(std::string_view("minimum_memory"), minimum_memory());
+  }
 };
 
 /// One device that the program uses.
@@ -63,6 +74,18 @@ class DeviceInfo : public TableView {
   /// What else it must offer.
   DeviceRequirements requirements() const noexcept { return table_.value<DeviceRequirements>(16); }
   bool has_requirements() const noexcept { return table_.has(16); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("device_type"), device_type());
+    visitor(std::string_view("device_index"), device_index());
+    visitor(std::string_view("planned_bytes"), planned_bytes());
+    visitor(std::string_view("buffer_count"), buffer_count());
+    visitor(std::string_view("constant_bytes"), constant_bytes());
+    visitor(std::string_view("alignment"), alignment());
+    visitor(std::string_view("requirements"), requirements());
+  }
 };
 
 /// All devices of a program, ordered by kind and index.
@@ -70,11 +93,19 @@ class DeviceTable : public TableView {
  public:
   using TableView::TableView;
 
+  static constexpr std::string_view kFileIdentifier = "PWDT";
+
   Vector<DeviceInfo> devices() const noexcept { return table_.vector<DeviceInfo>(4); }
   bool has_devices() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("devices"), devices());
+  }
 };
 
-/// Views the `DeviceTable` at the head of `buffer`, which must have been verified.
+/// Views the DeviceTable that `buffer` begins with; the buffer must have been verified.
 [[nodiscard]] inline DeviceTable view_device_table(Bytes buffer) noexcept {
   return DeviceTable(wire::follow(buffer.data()));
 }

@@ -6,6 +6,9 @@
 //
 // See wire.h for what views promise: they own nothing, read without checks, and treat an absent
 // table as one without fields. `has_...` tells an absent field from an empty one.
+//
+// Functions that take a visitor are inlined wherever they are called: each call has a visitor of
+// its own anyway, and out of line the view would have to be stored first.
 
 #pragma once
 
@@ -31,12 +34,23 @@ class ContainerMetadata : public TableView {
   /// Tree of the outputs, in the same notation.
   std::string_view encoded_out_str() const noexcept { return table_.string(6); }
   bool has_encoded_out_str() const noexcept { return table_.has(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("encoded_inp_str"), encoded_inp_str());
+    visitor(std::string_view("encoded_out_str"), encoded_out_str());
+  }
 };
 
 /// The value `None`.
 class Null : public TableView {
  public:
   using TableView::TableView;
+
+  /// Does nothing: there are no fields.
+  template <class Visitor>
+  void visit_fields(Visitor&&) const {}
 };
 
 /// The place of a tensor's data inside the planned memory.
@@ -52,6 +66,14 @@ class AllocationDetails : public TableView {
 
   /// High 32 bits of the byte offset.
   std::uint32_t memory_offset_high() const noexcept { return table_.scalar<std::uint32_t>(8); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("memory_id"), memory_id());
+    visitor(std::string_view("memory_offset_low"), memory_offset_low());
+    visitor(std::string_view("memory_offset_high"), memory_offset_high());
+  }
 };
 
 /// What only few tensors need to say. Absent means: unnamed, in the file, on cpu:0.
@@ -76,6 +98,16 @@ class ExtraTensorInfo : public TableView {
 
   /// Which device of that type, from 0.
   std::int8_t device_index() const noexcept { return table_.scalar<std::int8_t>(12); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("mutable_data_segments_idx"), mutable_data_segments_idx());
+    visitor(std::string_view("fully_qualified_name"), fully_qualified_name());
+    visitor(std::string_view("location"), location());
+    visitor(std::string_view("device_type"), device_type());
+    visitor(std::string_view("device_index"), device_index());
+  }
 };
 
 /// A tensor's metadata and the place of its data.
@@ -122,6 +154,21 @@ class Tensor : public TableView {
   /// Name, location and device, where they are not the usual ones.
   ExtraTensorInfo extra_tensor_info() const noexcept { return table_.value<ExtraTensorInfo>(22); }
   bool has_extra_tensor_info() const noexcept { return table_.has(22); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("scalar_type"), scalar_type());
+    visitor(std::string_view("storage_offset"), storage_offset());
+    visitor(std::string_view("sizes"), sizes());
+    visitor(std::string_view("dim_order"), dim_order());
+    visitor(std::string_view("requires_grad"), requires_grad());
+    visitor(std::string_view("data_buffer_idx"), data_buffer_idx());
+    visitor(std::string_view("allocation_info"), allocation_info());
+    visitor(std::string_view("layout"), layout());
+    visitor(std::string_view("shape_dynamism"), shape_dynamism());
+    visitor(std::string_view("extra_tensor_info"), extra_tensor_info());
+  }
 };
 
 /// An integer.
@@ -130,6 +177,12 @@ class Int : public TableView {
   using TableView::TableView;
 
   std::int64_t int_val() const noexcept { return table_.scalar<std::int64_t>(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("int_val"), int_val());
+  }
 };
 
 /// A boolean.
@@ -138,6 +191,12 @@ class Bool : public TableView {
   using TableView::TableView;
 
   bool bool_val() const noexcept { return table_.scalar<bool>(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("bool_val"), bool_val());
+  }
 };
 
 /// A floating-point number.
@@ -146,6 +205,12 @@ class Double : public TableView {
   using TableView::TableView;
 
   double double_val() const noexcept { return table_.scalar<double>(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("double_val"), double_val());
+  }
 };
 
 /// A string.
@@ -155,6 +220,12 @@ class String : public TableView {
 
   std::string_view string_val() const noexcept { return table_.string(4); }
   bool has_string_val() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("string_val"), string_val());
+  }
 };
 
 /// Integers, each named by the index of the value that holds it.
@@ -164,6 +235,12 @@ class IntList : public TableView {
 
   Vector<std::int64_t> items() const noexcept { return table_.vector<std::int64_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("items"), items());
+  }
 };
 
 /// Floating-point numbers, stored in place.
@@ -173,6 +250,12 @@ class DoubleList : public TableView {
 
   Vector<double> items() const noexcept { return table_.vector<double>(4); }
   bool has_items() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("items"), items());
+  }
 };
 
 /// Booleans, stored in place.
@@ -182,6 +265,12 @@ class BoolList : public TableView {
 
   Vector<bool> items() const noexcept { return table_.vector<bool>(4); }
   bool has_items() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("items"), items());
+  }
 };
 
 /// Tensors, each named by its index in `ExecutionPlan.values`, so that aliases stay aliases.
@@ -191,6 +280,12 @@ class TensorList : public TableView {
 
   Vector<std::int32_t> items() const noexcept { return table_.vector<std::int32_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("items"), items());
+  }
 };
 
 /// Like `TensorList`; -1 stands for `None`.
@@ -200,6 +295,12 @@ class OptionalTensorList : public TableView {
 
   Vector<std::int32_t> items() const noexcept { return table_.vector<std::int32_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("items"), items());
+  }
 };
 
 /// One value of a method; instructions refer to it by its index.
@@ -234,35 +335,41 @@ class EValue : public TableView {
   /// Calls `visitor` with the member that `val` holds, an AbsentUnion or an
   /// UnknownUnionMember, and returns what it returns.
   template <class Visitor>
-  decltype(auto) visit_val(Visitor&& visitor) const {
+  [[gnu::always_inline]] decltype(auto) visit_val(Visitor&& visitor) const {
     switch (val_type()) {
       case KernelTypes::NONE:
         return visitor(AbsentUnion{});
       case KernelTypes::Null:
-        return visitor(table_.value<Null>(6));
+        return visitor(table_.present_value<Null>(6));
       case KernelTypes::Int:
-        return visitor(table_.value<Int>(6));
+        return visitor(table_.present_value<Int>(6));
       case KernelTypes::Bool:
-        return visitor(table_.value<Bool>(6));
+        return visitor(table_.present_value<Bool>(6));
       case KernelTypes::Double:
-        return visitor(table_.value<Double>(6));
+        return visitor(table_.present_value<Double>(6));
       case KernelTypes::Tensor:
-        return visitor(table_.value<Tensor>(6));
+        return visitor(table_.present_value<Tensor>(6));
       case KernelTypes::String:
-        return visitor(table_.value<String>(6));
+        return visitor(table_.present_value<String>(6));
       case KernelTypes::IntList:
-        return visitor(table_.value<IntList>(6));
+        return visitor(table_.present_value<IntList>(6));
       case KernelTypes::DoubleList:
-        return visitor(table_.value<DoubleList>(6));
+        return visitor(table_.present_value<DoubleList>(6));
       case KernelTypes::BoolList:
-        return visitor(table_.value<BoolList>(6));
+        return visitor(table_.present_value<BoolList>(6));
       case KernelTypes::TensorList:
-        return visitor(table_.value<TensorList>(6));
+        return visitor(table_.present_value<TensorList>(6));
       case KernelTypes::OptionalTensorList:
-        return visitor(table_.value<OptionalTensorList>(6));
+        return visitor(table_.present_value<OptionalTensorList>(6));
       default:
         return visitor(UnknownUnionMember{static_cast<std::uint64_t>(val_type())});
     }
+  }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visit_val([&](auto member) { visitor(std::string_view("val"), member); });
   }
 };
 
@@ -278,6 +385,13 @@ class Operator : public TableView {
   /// Overload, such as `out`; "" for the default one.
   std::string_view overload() const noexcept { return table_.string(6); }
   bool has_overload() const noexcept { return table_.has(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("name"), name());
+    visitor(std::string_view("overload"), overload());
+  }
 };
 
 /// Runs a kernel.
@@ -291,6 +405,13 @@ class KernelCall : public TableView {
   /// Value indices: every argument of the operator's schema in order, then what it returns.
   Vector<std::int32_t> args() const noexcept { return table_.vector<std::int32_t>(6); }
   bool has_args() const noexcept { return table_.has(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("op_index"), op_index());
+    visitor(std::string_view("args"), args());
+  }
 };
 
 /// Runs a delegate.
@@ -304,6 +425,13 @@ class DelegateCall : public TableView {
   /// Value indices: the inputs, then the outputs.
   Vector<std::int32_t> args() const noexcept { return table_.vector<std::int32_t>(6); }
   bool has_args() const noexcept { return table_.has(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("delegate_index"), delegate_index());
+    visitor(std::string_view("args"), args());
+  }
 };
 
 /// Makes one value refer to what another refers to; no data is copied.
@@ -316,6 +444,13 @@ class MoveCall : public TableView {
 
   /// Index of the value that changes.
   std::int32_t move_to() const noexcept { return table_.scalar<std::int32_t>(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("move_from"), move_from());
+    visitor(std::string_view("move_to"), move_to());
+  }
 };
 
 /// Jumps if a boolean value is false.
@@ -328,6 +463,13 @@ class JumpFalseCall : public TableView {
 
   /// Index of the instruction to go on with.
   std::int32_t destination_instruction() const noexcept { return table_.scalar<std::int32_t>(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("cond_value_index"), cond_value_index());
+    visitor(std::string_view("destination_instruction"), destination_instruction());
+  }
 };
 
 /// Gives back the memory of a tensor.
@@ -337,6 +479,12 @@ class FreeCall : public TableView {
 
   /// Index of the tensor.
   std::int32_t value_index() const noexcept { return table_.scalar<std::int32_t>(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("value_index"), value_index());
+  }
 };
 
 /// One step of a chain.
@@ -367,23 +515,29 @@ class Instruction : public TableView {
   /// Calls `visitor` with the member that `instr_args` holds, an AbsentUnion or an
   /// UnknownUnionMember, and returns what it returns.
   template <class Visitor>
-  decltype(auto) visit_instr_args(Visitor&& visitor) const {
+  [[gnu::always_inline]] decltype(auto) visit_instr_args(Visitor&& visitor) const {
     switch (instr_args_type()) {
       case InstructionArguments::NONE:
         return visitor(AbsentUnion{});
       case InstructionArguments::KernelCall:
-        return visitor(table_.value<KernelCall>(6));
+        return visitor(table_.present_value<KernelCall>(6));
       case InstructionArguments::DelegateCall:
-        return visitor(table_.value<DelegateCall>(6));
+        return visitor(table_.present_value<DelegateCall>(6));
       case InstructionArguments::MoveCall:
-        return visitor(table_.value<MoveCall>(6));
+        return visitor(table_.present_value<MoveCall>(6));
       case InstructionArguments::JumpFalseCall:
-        return visitor(table_.value<JumpFalseCall>(6));
+        return visitor(table_.present_value<JumpFalseCall>(6));
       case InstructionArguments::FreeCall:
-        return visitor(table_.value<FreeCall>(6));
+        return visitor(table_.present_value<FreeCall>(6));
       default:
         return visitor(UnknownUnionMember{static_cast<std::uint64_t>(instr_args_type())});
     }
+  }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visit_instr_args([&](auto member) { visitor(std::string_view("instr_args"), member); });
   }
 };
 
@@ -406,6 +560,15 @@ class Frame : public TableView {
   /// Text of the line.
   std::string_view context() const noexcept { return table_.string(10); }
   bool has_context() const noexcept { return table_.has(10); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("filename"), filename());
+    visitor(std::string_view("lineno"), lineno());
+    visitor(std::string_view("name"), name());
+    visitor(std::string_view("context"), context());
+  }
 };
 
 /// The stack trace of one instruction.
@@ -415,6 +578,12 @@ class FrameList : public TableView {
 
   Vector<Frame> items() const noexcept { return table_.vector<Frame>(4); }
   bool has_items() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("items"), items());
+  }
 };
 
 /// Points to a delegate's blob.
@@ -427,6 +596,13 @@ class BackendDelegateDataReference : public TableView {
 
   /// Index into `Program.backend_delegate_data` or `Program.segments`.
   std::uint32_t index() const noexcept { return table_.scalar<std::uint32_t>(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("location"), location());
+    visitor(std::string_view("index"), index());
+  }
 };
 
 /// One option that a delegate was compiled with.
@@ -441,6 +617,13 @@ class CompileSpec : public TableView {
   /// Its value; what the bytes mean is up to the backend.
   Vector<std::uint8_t> value() const noexcept { return table_.vector<std::uint8_t>(6); }
   bool has_value() const noexcept { return table_.has(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("key"), key());
+    visitor(std::string_view("value"), value());
+  }
 };
 
 /// A subgraph that a backend runs.
@@ -461,6 +644,14 @@ class BackendDelegate : public TableView {
   /// The options, in the order in which they were given.
   Vector<CompileSpec> compile_specs() const noexcept { return table_.vector<CompileSpec>(8); }
   bool has_compile_specs() const noexcept { return table_.has(8); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("id"), id());
+    visitor(std::string_view("processed"), processed());
+    visitor(std::string_view("compile_specs"), compile_specs());
+  }
 };
 
 /// Instructions that run one after the other. All known programs have one chain per method.
@@ -483,6 +674,15 @@ class Chain : public TableView {
   /// One stack trace per instruction, if the exporter was asked for them.
   Vector<FrameList> stacktrace() const noexcept { return table_.vector<FrameList>(10); }
   bool has_stacktrace() const noexcept { return table_.has(10); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("inputs"), inputs());
+    visitor(std::string_view("outputs"), outputs());
+    visitor(std::string_view("instructions"), instructions());
+    visitor(std::string_view("stacktrace"), stacktrace());
+  }
 };
 
 /// Places one planned buffer on a device.
@@ -498,6 +698,14 @@ class NonConstBufferDevice : public TableView {
 
   /// Which device of that kind, from 0.
   std::int8_t device_index() const noexcept { return table_.scalar<std::int8_t>(8); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("buffer_idx"), buffer_idx());
+    visitor(std::string_view("device_type"), device_type());
+    visitor(std::string_view("device_index"), device_index());
+  }
 };
 
 /// A method.
@@ -550,6 +758,21 @@ class ExecutionPlan : public TableView {
     return table_.vector<NonConstBufferDevice>(22);
   }
   bool has_non_const_buffer_device() const noexcept { return table_.has(22); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("name"), name());
+    visitor(std::string_view("container_meta_type"), container_meta_type());
+    visitor(std::string_view("values"), values());
+    visitor(std::string_view("inputs"), inputs());
+    visitor(std::string_view("outputs"), outputs());
+    visitor(std::string_view("chains"), chains());
+    visitor(std::string_view("operators"), operators());
+    visitor(std::string_view("delegates"), delegates());
+    visitor(std::string_view("non_const_buffer_sizes"), non_const_buffer_sizes());
+    visitor(std::string_view("non_const_buffer_device"), non_const_buffer_device());
+  }
 };
 
 /// The value of a constant, stored in place. Old files only; new ones use `constant_segment`.
@@ -560,6 +783,12 @@ class Buffer : public TableView {
   /// The bytes. Exporters may ask for a larger alignment.
   Vector<std::uint8_t> storage() const noexcept { return table_.vector<std::uint8_t>(4); }
   bool has_storage() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("storage"), storage());
+  }
 };
 
 /// A delegate's blob, stored in place.
@@ -570,6 +799,12 @@ class BackendDelegateInlineData : public TableView {
   /// The bytes. Exporters may ask for a larger alignment.
   Vector<std::uint8_t> data() const noexcept { return table_.vector<std::uint8_t>(4); }
   bool has_data() const noexcept { return table_.has(4); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("data"), data());
+  }
 };
 
 /// A piece of the file behind the FlatBuffer.
@@ -582,6 +817,13 @@ class DataSegment : public TableView {
 
   /// Bytes of data, without the padding that may follow.
   std::uint64_t size() const noexcept { return table_.scalar<std::uint64_t>(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("offset"), offset());
+    visitor(std::string_view("size"), size());
+  }
 };
 
 /// Where single values lie inside one segment.
@@ -595,6 +837,13 @@ class SubsegmentOffsets : public TableView {
   /// Byte offset of each value inside the segment; entry 0 is reserved.
   Vector<std::uint64_t> offsets() const noexcept { return table_.vector<std::uint64_t>(6); }
   bool has_offsets() const noexcept { return table_.has(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("segment_index"), segment_index());
+    visitor(std::string_view("offsets"), offsets());
+  }
 };
 
 /// Gives a segment a name.
@@ -608,12 +857,22 @@ class NamedData : public TableView {
 
   /// Index into `Program.segments`.
   std::uint32_t segment_index() const noexcept { return table_.scalar<std::uint32_t>(6); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("key"), key());
+    visitor(std::string_view("segment_index"), segment_index());
+  }
 };
 
 /// Everything that a .pte file says about its methods and data.
 class Program : public TableView {
  public:
   using TableView::TableView;
+
+  static constexpr std::string_view kFileIdentifier = "ET12";
+  static constexpr std::string_view kHeaderMagic = "eh00";
 
   /// Version of the schema. Only 0 exists.
   std::uint32_t version() const noexcept { return table_.scalar<std::uint32_t>(4); }
@@ -651,9 +910,22 @@ class Program : public TableView {
   /// Data that is looked up by name.
   Vector<NamedData> named_data() const noexcept { return table_.vector<NamedData>(18); }
   bool has_named_data() const noexcept { return table_.has(18); }
+
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  template <class Visitor>
+  [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("version"), version());
+    visitor(std::string_view("execution_plan"), execution_plan());
+    visitor(std::string_view("constant_buffer"), constant_buffer());
+    visitor(std::string_view("backend_delegate_data"), backend_delegate_data());
+    visitor(std::string_view("segments"), segments());
+    visitor(std::string_view("constant_segment"), constant_segment());
+    visitor(std::string_view("mutable_data_segments"), mutable_data_segments());
+    visitor(std::string_view("named_data"), named_data());
+  }
 };
 
-/// Views the `Program` at the head of `buffer`, which must have been verified.
+/// Views the Program that `buffer` begins with; the buffer must have been verified.
 [[nodiscard]] inline Program view_program(Bytes buffer) noexcept {
   return Program(wire::follow(buffer.data()));
 }

@@ -1,0 +1,206 @@
+"""View of `<module>/verifier.h`: one function per table and union that checks what it refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..model import (
+    Field,
+    Schema,
+    StructDefinition,
+    TableDefinition,
+    Type,
+    TypeKind,
+    UnionDefinition,
+    UnionMember,
+)
+from .cpp_names import CppNames
+from .cpp_order import cyclic_namespaces, dependency_order, has_classes, references, used_namespaces
+from .cpp_text import function, guard, signature, string_literal
+from .cpp_views import header_magic, root_function
+
+
+@dataclass(frozen=True)
+class MemberCase:
+    """What is checked for one tag of a union."""
+
+    tag: str
+    check: str
+
+
+@dataclass(frozen=True)
+class FunctionView:
+    """The verifier of a table (`checks`, whole statements) or of a union (`cases`)."""
+
+    signature: str
+    is_union: bool
+    checks: tuple[str, ...] = ()
+    cases: tuple[MemberCase, ...] = ()
+
+
+@dataclass(frozen=True)
+class RootVerifierView:
+    """`verify_...` of a root table: what it is for, and the whole function."""
+
+    purpose: str
+    code: str
+
+
+@dataclass(frozen=True)
+class VerifierView:
+    """Everything that the template of verifier.h places.
+
+    Attributes:
+        late_includes: Headers of modules that in turn need this one, behind the declarations.
+        declared: Signatures of functions that others call before they are defined.
+    """
+
+    includes: tuple[str, ...]
+    late_includes: tuple[str, ...]
+    declared: tuple[str, ...]
+    functions: tuple[FunctionView, ...]
+    roots: tuple[RootVerifierView, ...]
+
+
+class VerifierBuilder:
+    """Builds the view of one module's verifier.h."""
+
+    def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
+        self._schema = schema
+        self._names = names
+        self._namespace = namespace
+        self._definitions = [
+            definition
+            for definition in dependency_order(schema, namespace)
+            if isinstance(definition, TableDefinition | UnionDefinition)
+        ]
+
+    def build(self) -> VerifierView:
+        """Return the view."""
+        others = [
+            other
+            for other in used_namespaces(self._schema, self._namespace)
+            if has_classes(self._schema, other)
+        ]
+        cyclic = cyclic_namespaces(self._schema, self._namespace)
+        early = [other for other in others if other not in cyclic]
+        includes = [
+            *(self._names.include(other, "verifier.h") for other in early),
+            self._names.include(self._namespace, "views.h"),
+            f"{self._names.include_prefix}/verify.h",
+        ]
+        return VerifierView(
+            includes=tuple(sorted(includes)),
+            late_includes=tuple(
+                self._names.include(other, "verifier.h") for other in others if other in cyclic
+            ),
+            declared=tuple(self._declared(is_cyclic=bool(cyclic))),
+            functions=tuple(self._function(definition) for definition in self._definitions),
+            roots=tuple(self._roots()),
+        )
+
+    def _declared(self, *, is_cyclic: bool) -> Iterator[str]:
+        """Yield what is called before it is defined; in a cycle of modules that may be all."""
+        defined: set[str] = set()
+        early: set[str] = set()
+        for definition in self._definitions:
+            # A template that a function instantiates may look up the function itself.
+            early |= set(references(self._schema, definition.full_name)) - defined
+            defined.add(definition.full_name)
+        for definition in self._definitions:
+            if is_cyclic or definition.full_name in early:
+                yield self._signature(definition, is_named=True)
+
+    def _signature(self, definition: TableDefinition | UnionDefinition, *, is_named: bool) -> str:
+        name = self._names.local_type(definition)
+        if isinstance(definition, UnionDefinition):
+            parameters = ["wire::Verifier& verifier", "std::uint64_t position", f"{name} tag"]
+            return signature("inline bool verify_member", parameters, " noexcept")
+        parameters = ["wire::Verifier& verifier", "const wire::VerifiedTable& table"]
+        if not is_named:
+            parameters = [parameter.rpartition(" ")[0] for parameter in parameters]
+        parameters.append(f"wire::Type<{name}>")
+        return signature("inline bool verify_fields", parameters, " noexcept")
+
+    def _function(self, definition: TableDefinition | UnionDefinition) -> FunctionView:
+        if isinstance(definition, UnionDefinition):
+            name = self._names.local_type(definition)
+            return FunctionView(
+                self._signature(definition, is_named=True),
+                is_union=True,
+                cases=tuple(
+                    MemberCase(
+                        f"{name}::{self._names.member(definition.full_name, member.name)}",
+                        self._member_check(member),
+                    )
+                    for member in definition.members
+                ),
+            )
+        checks = tuple(check for field in definition.fields for check in self._checks(field))
+        return FunctionView(
+            self._signature(definition, is_named=bool(checks)), is_union=False, checks=checks
+        )
+
+    def _member_check(self, member: UnionMember) -> str:
+        if member.type.kind is TypeKind.STRING:
+            return "verifier.string_at(position)"
+        if member.type.kind is TypeKind.STRUCT:
+            return f"verifier.struct_at<{self._extent(member.type)}>(position)"
+        return f"verifier.table_at<{self._reference(member.type)}>(position)"
+
+    def _checks(self, field: Field) -> Iterator[str]:
+        action = f"return verifier.at({string_literal(field.name)});"
+        if field.type.kind is TypeKind.UNION:
+            required = ", true" if field.required else ""
+            check = f"member<{self._reference(field.type)}{required}>"
+        else:
+            if field.required:
+                yield guard(f"!verifier.required(table, {field.offset})", action, indent=2)
+            check = self._field_check(field.type)
+        yield guard(f"!verifier.{check}(table, {field.offset})", action, indent=2)
+
+    def _field_check(self, type_: Type) -> str:
+        match type_.kind:
+            case TypeKind.STRING:
+                return "string"
+            case TypeKind.TABLE:
+                return f"table<{self._reference(type_)}>"
+            case TypeKind.VECTOR:
+                assert type_.element is not None
+                return self._vector_check(type_.element)
+            case _:
+                return f"inlined<{self._extent(type_)}>"
+
+    def _vector_check(self, element: Type) -> str:
+        if element.kind is TypeKind.STRING:
+            return "strings"
+        if element.kind is TypeKind.TABLE:
+            return f"tables<{self._reference(element)}>"
+        return f"vector<{self._extent(element)}>"
+
+    def _extent(self, type_: Type) -> str:
+        """Return size and alignment of an inline value, the alignment only if it differs."""
+        if type_.kind is TypeKind.STRUCT:
+            assert type_.ref is not None
+            struct = self._schema.struct(type_.ref)
+            return f"{struct.size}, {struct.alignment}"
+        assert type_.scalar is not None
+        return f"{type_.scalar.size}"
+
+    def _reference(self, type_: Type) -> str:
+        assert type_.ref is not None
+        return self._names.type(type_.ref, seen_from=self._namespace)
+
+    def _roots(self) -> Iterator[RootVerifierView]:
+        for root in self._schema.roots:
+            table = self._schema.table(root.table)
+            if table.namespace != self._namespace:
+                continue
+            name = self._names.local_type(table)
+            whole_file = " or a whole file with an extended header" if header_magic(table) else ""
+            head = f"inline VerifyResult {root_function('verify', table)}(Bytes buffer) noexcept"
+            yield RootVerifierView(
+                purpose=f"Verifies the FlatBuffer of a {name}{whole_file}.",
+                code=function(head, f"return verify<{name}>(buffer);", indent=0),
+            )
