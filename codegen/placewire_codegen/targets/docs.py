@@ -33,6 +33,14 @@ _SHOWN_IN_WORDS = frozenset(
 )
 _SECTIONS = ("Tables", "Structs", "Enums", "Unions")
 
+_NOTES = {
+    "Tables": '"vtable +n" names the 16-bit entry, n bytes into a table\'s vtable, that holds the'
+    " place of the field in the table.",
+    "Structs": "A struct is stored in place; offsets count from its first byte.",
+    "Enums": "The values of an enum are the numbers on the wire.",
+    "Unions": "The tag of a union says which member its value is.",
+}
+
 Cells: TypeAlias = tuple[str, ...]
 """One row of a table, ready to be placed."""
 
@@ -68,7 +76,7 @@ class RootView:
 
 @dataclass(frozen=True)
 class Page:
-    """One module."""
+    """One module; `notes` explain the columns that its tables have."""
 
     module: str
     namespace: str
@@ -76,6 +84,7 @@ class Page:
     roots: tuple[RootView, ...]
     sections: tuple[Section, ...]
     counts: str
+    notes: tuple[str, ...]
 
 
 def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:
@@ -127,6 +136,7 @@ class _Reference:
             roots=tuple(self._roots()),
             sections=sections,
             counts=", ".join(_count(len(s.entries), s.title.lower()) for s in sections),
+            notes=tuple(_NOTES[title] for title, group in groups.items() if group),
         )
 
     def _roots(self) -> Iterator[RootView]:
@@ -240,9 +250,9 @@ class _Reference:
 
     def _if_absent(self, field: Field) -> str:
         if field.required:
-            return "refused (required)"
+            return "an error"
         if field.present:
-            return "reported (always written)"
+            return "a finding"
         if field.default is None:
             return "nothing"
         if field.type.kind is TypeKind.ENUM:

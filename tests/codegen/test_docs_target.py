@@ -1,0 +1,158 @@
+"""The Markdown reference: what a page says about each kind of definition."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from placewire_codegen.config import OutputPaths, ProjectConfig
+from placewire_codegen.generate import template_directory
+from placewire_codegen.render import Templates
+from placewire_codegen.resolve import load_schema
+from placewire_codegen.targets import docs
+
+SCHEMA = """
+attribute "present";
+attribute "weight";
+
+namespace shop;
+
+/// A colour | of paint.
+enum Colour : ubyte { RED = 1 (weight: 7), BLUE = 4 }
+
+struct Size { width: ushort; height: uint; }
+
+/// What is
+/// sold.
+///
+/// With a second paragraph.
+table Paint {
+  colour: Colour = BLUE;
+  size: Size;
+  /// Its `a|b` name_with_underscores.
+  name: string (required);
+  layers: [Paint];
+  data: [ubyte] (force_align: 16, present);
+  glossy: bool = true;
+  price: float = 1.5;
+  stock: int = null;
+}
+
+table Empty {}
+
+union Item { Paint, Nothing: Empty }
+
+table Order { item: Item; old: int (deprecated); }
+
+root_type Order;
+file_identifier "SHOP";
+"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    root = tmp_path_factory.mktemp("shop")
+    (root / "shop.fbs").write_text(SCHEMA)
+    folder = Path("docs")
+    config = ProjectConfig(
+        root=root,
+        schemas=(Path("shop.fbs"),),
+        package="shop_schema",
+        cpp_namespace="shop",
+        output=OutputPaths(python=folder, cpp=folder, nanobind=folder, docs=folder),
+    )
+    schema = load_schema([root / "shop.fbs"], root=root)
+    templates = Templates(template_directory(), schema.files)
+    return {file.path: file.text for file in docs.render(schema, config, templates)}
+
+
+def _entry(pages: dict[str, str], name: str) -> list[str]:
+    """Return the lines of one definition that are not blank, without its heading."""
+    text = pages["docs/shop.md"].split(f"\n### {name}\n")[1]
+    return [line for line in text.partition("\n##")[0].splitlines() if line]
+
+
+def test_there_is_a_page_for_the_module_and_an_index(pages: dict[str, str]) -> None:
+    assert list(pages) == ["docs/shop.md", "docs/README.md"]
+
+
+def test_the_head_names_root_and_identifier(pages: dict[str, str]) -> None:
+    head = "Root table [Order](#order), file identifier `SHOP`, file extension none."
+    assert head in pages["docs/shop.md"].splitlines()
+
+
+def test_the_index_counts_what_a_module_defines(pages: dict[str, str]) -> None:
+    row = "| [shop](shop.md) | `shop` | `shop.fbs` | 3 tables, 1 struct, 1 enum, 1 union | `SHOP` |"
+    assert row in pages["docs/README.md"].splitlines()
+
+
+def test_a_table_shows_where_its_fields_are_and_what_their_absence_means(
+    pages: dict[str, str],
+) -> None:
+    assert _entry(pages, "Paint") == [
+        "What is sold.",
+        "With a second paragraph.",
+        "Used by [`Paint.layers`](#paint), [`Item.Paint`](#item).",
+        "| id | field | type | if absent | on the wire | meaning |",
+        "|---|---|---|---|---|---|",
+        "| 0 | `colour` | [Colour](#colour) | `BLUE` | vtable +4: 1 byte |  |",
+        "| 1 | `size` | [Size](#size) | nothing | vtable +6: in place |  |",
+        "| 2 | `name` | `string` | an error | vtable +8: offset |"
+        " Its `a\\|b` name\\_with\\_underscores. |",
+        "| 3 | `layers` | \\[[Paint](#paint)\\] | nothing | vtable +10: offset |  |",
+        "| 4 | `data` | `[uint8]` | a finding | vtable +12: offset, elements aligned to 16 |  |",
+        "| 5 | `glossy` | `bool` | `true` | vtable +14: 1 byte |  |",
+        "| 6 | `price` | `float32` | `1.5` | vtable +16: 4 bytes |  |",
+        "| 7 | `stock` | `int32` | nothing | vtable +18: 4 bytes |  |",
+    ]
+
+
+def test_a_union_field_names_both_of_its_slots(pages: dict[str, str]) -> None:
+    rows = [line for line in _entry(pages, "Order") if "`item`" in line]
+    assert rows == [
+        "| 1 | `item` | [Item](#item) | nothing | uint8 tag by vtable +4, offset by vtable +6 |  |"
+    ]
+
+
+def test_a_deprecated_field_says_so(pages: dict[str, str]) -> None:
+    rows = [line for line in _entry(pages, "Order") if "`old`" in line]
+    assert len(rows) == 1
+    assert rows[0].endswith("| Deprecated: never written, not read. |")
+
+
+def test_a_struct_shows_offsets_size_and_alignment(pages: dict[str, str]) -> None:
+    assert _entry(pages, "Size") == [
+        "8 bytes, aligned to 4, stored in place.",
+        "Used by [`Paint.size`](#paint).",
+        "| offset | field | type | meaning |",
+        "|---|---|---|---|",
+        "| 0 | `width` | `uint16` |  |",
+        "| 4 | `height` | `uint32` |  |",
+    ]
+
+
+def test_an_enum_has_a_column_for_every_attribute(pages: dict[str, str]) -> None:
+    assert _entry(pages, "Colour") == [
+        "A colour \\| of paint.",
+        "Stored as `uint8`.",
+        "Used by [`Paint.colour`](#paint).",
+        "| value | member | `weight` | meaning |",
+        "|---|---|---|---|",
+        "| 1 | `RED` | `7` |  |",
+        "| 4 | `BLUE` |  |  |",
+    ]
+
+
+def test_a_union_lists_its_members_and_the_implied_none(pages: dict[str, str]) -> None:
+    assert _entry(pages, "Item")[-3:] == [
+        "| 0 | `NONE` |  | No value. |",
+        "| 1 | `Paint` | [Paint](#paint) |  |",
+        "| 2 | `Nothing` | [Empty](#empty) |  |",
+    ]
+
+
+def test_a_table_without_fields_says_so(pages: dict[str, str]) -> None:
+    assert _entry(pages, "Empty") == [
+        "Used by [`Item.Nothing`](#item).",
+        "It has no fields.",
+    ]
