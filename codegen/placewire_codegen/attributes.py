@@ -10,15 +10,39 @@ from .lexer import INTEGER_SPELLING, read_integer
 from .model import AttributeValue
 from .scope import Context
 
-# The attributes that flatc knows without a declaration. Those that steer its code for other
-# languages are kept in the model and have no effect here.
 KNOWN = frozenset(
-    """bit_flags deprecated flexbuffer force_align hash id key nested_flatbuffer offset64
-    original_order required shared vector64
-    cpp_ptr_type cpp_ptr_type_get cpp_str_flex_ctor cpp_str_type cpp_type csharp_partial
-    idempotent native_custom_alloc native_default native_inline native_type native_type_pack_name
-    private streaming""".split()
+    {
+        "bit_flags",
+        "deprecated",
+        "flexbuffer",
+        "force_align",
+        "hash",
+        "id",
+        "key",
+        "nested_flatbuffer",
+        "offset64",
+        "original_order",
+        "required",
+        "shared",
+        "vector64",
+        # These steer code of flatc's for other languages or its own object API.
+        "cpp_ptr_type",
+        "cpp_ptr_type_get",
+        "cpp_str_flex_ctor",
+        "cpp_str_type",
+        "cpp_type",
+        "csharp_partial",
+        "idempotent",
+        "native_custom_alloc",
+        "native_default",
+        "native_inline",
+        "native_type",
+        "native_type_pack_name",
+        "private",
+        "streaming",
+    }
 )
+"""Attributes that need no declaration. The second group is kept in the model, without effect."""
 
 
 def read_attributes(

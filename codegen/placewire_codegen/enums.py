@@ -34,7 +34,7 @@ def resolve_enum(node: syntax.EnumNode, context: Context) -> EnumDefinition | No
         return None
     bit_flags = "bit_flags" in attributes
     members: list[EnumMember] = []
-    values = _Values(underlying, bit_flags, context)
+    values = _Values(underlying, context, bit_flags=bit_flags)
     for member in node.members:
         value = values.take(member.name, member.value)
         if value is None:
@@ -70,7 +70,7 @@ def resolve_union(node: syntax.UnionNode, context: Context) -> UnionDefinition |
     if underlying is None:
         return None
     members: list[UnionMember] = []
-    tags = _Values(underlying, False, context)
+    tags = _Values(underlying, context)
     tags.reserve_none(node.name)
     for member in node.members:
         name = member.alias or member.type.name
@@ -140,9 +140,14 @@ def _integer_type(node: syntax.NamedType, context: Context) -> ScalarKind | None
 class _Values:
     """Gives members their numbers: the written one, else the previous one plus 1."""
 
-    def __init__(self, underlying: ScalarKind, bit_flags: bool, context: Context) -> None:
-        self._underlying = underlying
+    def __init__(
+        self, underlying: ScalarKind, context: Context, *, bit_flags: bool = False
+    ) -> None:
+        self._kind = underlying
         self._bit_flags = bit_flags
+        self._minimum, self._maximum = underlying.minimum, underlying.maximum
+        if bit_flags:
+            self._minimum, self._maximum = 0, 8 * underlying.size - 1 - underlying.is_signed
         self._context = context
         self._next: int | None = 0  # None after a member whose number is unknown
         self._names: dict[str, syntax.Identifier] = {}
@@ -156,7 +161,7 @@ class _Values:
 
     def take(self, name: syntax.Identifier, written: syntax.Value | None) -> int | None:
         """The value of the next member; None if it has none, which is reported."""
-        number = self._number(name, written)
+        number = self._number(written)
         self._next = None if number is None else number + 1
         previous = self._names.get(name.text)
         if previous is not None:
@@ -179,24 +184,21 @@ class _Values:
             return None
         return 1 << number if self._bit_flags else number
 
-    def _number(self, name: syntax.Identifier, written: syntax.Value | None) -> int | None:
+    def _number(self, written: syntax.Value | None) -> int | None:
         if written is None:
             return self._next
         return read_integer(written.text) if isinstance(written, syntax.IntegerLiteral) else None
 
     def _fits(self, number: int, name: syntax.Identifier, written: syntax.Value | None) -> bool:
-        kind = self._underlying
-        low, high = kind.minimum, kind.maximum
-        what = f"value {number} of `{name.text}`"
-        if self._bit_flags:
-            low, high = 0, 8 * kind.size - (2 if kind.is_signed else 1)
-            what = f"bit {number} of `{name.text}`"
-        if low <= number <= high:
+        if self._minimum <= number <= self._maximum:
             return True
-        hint = None
+        what, hint = "value", None
         if self._bit_flags:
-            hint = "with `bit_flags` a member's number is the position of its bit"
+            what, hint = "bit", "with `bit_flags` a member's number is the position of its bit"
         self._context.error(
-            written or name, f"{what} is out of range for {kind.value} ({low}..{high})", hint=hint
+            written or name,
+            f"{what} {number} of `{name.text}` is out of range for {self._kind.value} "
+            f"({self._minimum}..{self._maximum})",
+            hint=hint,
         )
         return False

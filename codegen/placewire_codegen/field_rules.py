@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import syntax
 from .attributes import attribute_place, integer_attribute
 from .features import Feature
-from .model import AttributeValue, ScalarKind, Type, TypeKind
+from .model import AttributeValue, Type, TypeKind
 from .scope import Context
 from .values import Default
 

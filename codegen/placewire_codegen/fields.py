@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from . import syntax
@@ -14,6 +13,7 @@ from .lexer import read_integer
 from .model import (
     AttributeValue,
     EnumDefinition,
+    ScalarKind,
     StructDefinition,
     Type,
     TypeKind,
@@ -49,6 +49,10 @@ class ResolvedField:
     written_id: tuple[int, syntax.Place] | None
 
 
+_SCALAR_TYPES = {kind: Type(kind=TypeKind.SCALAR, scalar=kind) for kind in ScalarKind}
+_STRING_TYPE = Type(kind=TypeKind.STRING)
+
+
 def resolve_type(node: syntax.TypeNode, context: Context, known: Definitions) -> Type | None:
     """The type that a node means; None if there is none, which is reported."""
     if isinstance(node, syntax.NamedType):
@@ -71,9 +75,9 @@ def resolve_type(node: syntax.TypeNode, context: Context, known: Definitions) ->
 def _named_type(name: syntax.Identifier, context: Context, known: Definitions) -> Type | None:
     scalar = BUILTIN_SCALARS.get(name.text)
     if scalar is not None:
-        return Type(kind=TypeKind.SCALAR, scalar=scalar)
+        return _SCALAR_TYPES[scalar]
     if name.text == "string":
-        return Type(kind=TypeKind.STRING)
+        return _STRING_TYPE
     symbol = context.find(name, "type")
     if symbol is None:
         return None
@@ -102,9 +106,7 @@ def resolve_field(
         if not _check_struct_field(node, type_, context, known):
             return None
     elif type_.kind is TypeKind.ARRAY:
-        context.error(
-            node.type, "a table cannot hold an array", hint="wrap the array in a struct"
-        )
+        context.error(node.type, "a table cannot hold an array", hint="wrap the array in a struct")
         return None
     default = _default(node, type_, in_struct, context, known)
     check_field_attributes(node, type_, default, attributes, in_struct, context)

@@ -11,7 +11,7 @@ class FileFacts:
     """Collects these statements of one file."""
 
     def __init__(self) -> None:
-        self._first: dict[type, syntax.Place] = {}
+        self._first: dict[str, syntax.Place] = {}
         self._table: str | None = None
         self._location: Location | None = None
         self._identifier: str | None = None
@@ -20,14 +20,15 @@ class FileFacts:
     def take(self, statement: syntax.Statement, context: Context) -> None:
         """Check a statement and keep what it says; statements of other kinds say nothing."""
         if isinstance(statement, syntax.RootType):
-            if self._is_first(statement, "root_type", statement.name, context):
+            if self._is_first("root_type", statement.name, context):
                 self._take_root(statement.name, context)
         elif isinstance(statement, syntax.FileIdentifier):
-            if self._is_first(statement, "file_identifier", statement.value, context):
+            if self._is_first("file_identifier", statement.value, context):
                 self._take_identifier(statement.value, context)
-        elif isinstance(statement, syntax.FileExtension):
-            if self._is_first(statement, "file_extension", statement.value, context):
-                self._extension = statement.value.text
+        elif isinstance(statement, syntax.FileExtension) and self._is_first(
+            "file_extension", statement.value, context
+        ):
+            self._extension = statement.value.text
 
     def root(self) -> Root | None:
         """The root of the file's buffers, None if no table is named as such."""
@@ -40,10 +41,8 @@ class FileFacts:
             location=self._location,
         )
 
-    def _is_first(
-        self, statement: syntax.Statement, keyword: str, place: syntax.Place, context: Context
-    ) -> bool:
-        first = self._first.setdefault(type(statement), place)
+    def _is_first(self, keyword: str, place: syntax.Place, context: Context) -> bool:
+        first = self._first.setdefault(keyword, place)
         if first is place:
             return True
         context.error(

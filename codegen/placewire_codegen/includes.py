@@ -107,11 +107,11 @@ class SchemaFiles:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            self._report_encoding(shown, data, error)
+            self._report_encoding(shown, error)
             return None
         return parse(Source(shown, text), self._diagnostics)
 
-    def _report_encoding(self, shown: str, data: bytes, error: UnicodeDecodeError) -> None:
+    def _report_encoding(self, shown: str, error: UnicodeDecodeError) -> None:
         before = error.object[: error.start].decode()
         source = Source(shown, error.object.decode(errors="replace"))
         self._diagnostics.error(

@@ -49,10 +49,10 @@ _TOKEN = re.compile(
   | (?P<dot>\.)
   | (?P<sign>[+-](?=[A-Za-z_]))
   | (?P<doc>///[^\r\n]*)
-  | (?P<comment>//[^\r\n]*|/\*(?:[^*]|\*(?!/))*\*/)
+  | (?P<comment>//[^\r\n]*|/\*.*?\*/)
   | (?P<string>"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|'(?:[^'\\\x00-\x1f]|\\[^\x00-\x1f])*')
   | (?P<open_string>["'][^\x00-\x1f]*)
-  | (?P<open_comment>/\*)
+  | (?P<open_comment>/\*.*)
   | (?P<end>\Z)
   | (?P<illegal>.)
     )""",
@@ -104,39 +104,37 @@ class _Lexer:
         self._illegal_end = -1
 
     def run(self) -> Tokens:
-        text = self._source.text
-        match_token = _TOKEN.match
         tokens = self._tokens
-        position = 0
-        while True:
-            match = match_token(text, position)
-            assert match is not None, "the last alternative takes any character"
+        for match in _TOKEN.finditer(self._source.text):
             group = match.lastgroup
-            assert group is not None
+            assert group is not None, "the pattern has no other alternatives"
             start, end = match.span(group)
-            position = end
-            if group in ("identifier", "punctuation"):
+            if group == "identifier":
+                if self._pending_doc:
+                    self._attach_doc(start)
+                tokens.append(Token(IDENTIFIER, match[group], start, end))
+            elif group == "punctuation":
                 if self._pending_doc:
                     self._attach_doc(start)
                 spelling = match[group]
-                kind = IDENTIFIER if group == "identifier" else spelling
-                tokens.append(Token(kind, spelling, start, end))
+                tokens.append(Token(spelling, spelling, start, end))
             elif group == "doc":
                 self._take_doc(match[group], start, end)
             elif group == "end":
                 tokens.append(Token(END, "", start, end))
-                return Tokens(tokens, self._docs)
+                break
             elif group != "comment":
-                position = self._take_other(group, match[group], start, end)
+                self._take_other(group, match[group], start, end)
+        return Tokens(tokens, self._docs)
 
-    def _take_other(self, group: str, spelling: str, start: int, end: int) -> int:
-        """Handle the rarer tokens and all that is wrong; return where to go on."""
+    def _take_other(self, group: str, spelling: str, start: int, end: int) -> None:
+        """Handle the rarer tokens and all that is wrong."""
         if group == "illegal":
             self._report_illegal(spelling, start, end)
-            return end
+            return
         if group == "open_comment":
-            self._error(start, end, "comment is not closed", hint="close it with `*/`")
-            return len(self._source.text)
+            self._error(start, start + 2, "comment is not closed", hint="close it with `*/`")
+            return
         self._attach_doc(start)
         if group == "number":
             self._tokens.append(self._number(spelling, start, end))
@@ -148,7 +146,6 @@ class _Lexer:
             self._tokens.append(Token(INVALID, spelling, start, end))
         else:
             self._tokens.append(Token(spelling, spelling, start, end))
-        return end
 
     def _take_doc(self, comment: str, start: int, end: int) -> None:
         previous_end = self._tokens[-1].end if self._tokens else -1
@@ -179,7 +176,7 @@ class _Lexer:
             return Token(STRING, spelling[1:-1], start, end)
         try:
             value = _unescape(spelling, start + 1)
-        except _BadEscape as bad:
+        except _EscapeError as bad:
             self._error(bad.start, bad.end, str(bad))
             return Token(INVALID, spelling, start, end)
         return Token(STRING, value, start, end)
@@ -199,7 +196,7 @@ class _Lexer:
         self._diagnostics.error(Span(self._source, start, end), message, hint=hint)
 
 
-class _BadEscape(Exception):
+class _EscapeError(Exception):
     def __init__(self, message: str, start: int, end: int) -> None:
         super().__init__(message)
         self.start = start
@@ -207,9 +204,9 @@ class _BadEscape(Exception):
 
 
 def _unescape(spelling: str, offset: int) -> str:
-    """Value of a quoted string with escapes; `offset` is that of its first character inside.
+    r"""Value of a quoted string with escapes; `offset` is that of its first character inside.
 
-    `\\xHH` gives a byte, and bytes must come together to UTF-8; `\\uXXXX` gives a UTF-16 unit, and
+    `\xHH` gives a byte, and bytes must come together to UTF-8; `\uXXXX` gives a UTF-16 unit, and
     surrogates must come in pairs.
     """
     body = spelling[1:-1]
@@ -245,10 +242,10 @@ def _unescape(spelling: str, offset: int) -> str:
                 "x": "`\\x` needs two hex digits",
                 "u": "`\\u` needs four hex digits",
             }.get(letter, f"unknown escape `{escape.group()}`")
-            raise _BadEscape(message, offset + start, offset + end)
+            raise _EscapeError(message, offset + start, offset + end)
     if high_surrogate is not None:
         start, end = high_surrogate.span()
-        raise _BadEscape(
+        raise _EscapeError(
             f"`{high_surrogate.group()}` is one half of a surrogate pair, the other is missing",
             offset + start,
             offset + end,
@@ -258,7 +255,7 @@ def _unescape(spelling: str, offset: int) -> str:
         return b"".join(parts).decode()
     except UnicodeDecodeError:
         end = offset + len(body)
-        raise _BadEscape("the bytes of this string are not UTF-8", offset, end) from None
+        raise _EscapeError("the bytes of this string are not UTF-8", offset, end) from None
 
 
 def _number_hint(spelling: str) -> str:

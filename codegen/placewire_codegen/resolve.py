@@ -105,9 +105,7 @@ class _Resolver:
     def resolve(self, unit: Unit) -> None:
         """Resolve the files of a unit that no earlier unit had."""
         files = [self._files[tree.source.path] for tree in unit.trees]
-        scope = Scope(
-            (symbol for file in files for symbol in file.symbols), complete=unit.complete
-        )
+        scope = Scope((symbol for file in files for symbol in file.symbols), complete=unit.complete)
         for tree, file in zip(unit.trees, files, strict=True):
             if not file.resolved:
                 self._resolve_file(tree, file, scope)

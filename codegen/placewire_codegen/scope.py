@@ -34,7 +34,7 @@ DeclarationNode: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
     """A declared name.
 
@@ -170,13 +170,14 @@ class Context:
 
     def doc(self, lines: syntax.Doc) -> tuple[str, ...]:
         """A doc comment without the blank that follows `///` and without blanks at line ends."""
+        if not lines:
+            return ()
         return tuple(line.removeprefix(" ").rstrip() for line in lines)
 
     def find(self, reference: syntax.Identifier, what: str) -> Symbol | None:
         """The declaration that a reference means; None if there is none, which is reported.
 
-        Args:
-            what: What the reference should name, for the message.
+        `what` says in the message what the reference should name.
         """
         symbol = self.scope.earlier(reference.text, self.namespace, self.order)
         if symbol is not None:
@@ -215,9 +216,7 @@ class Context:
             return None
         return symbol
 
-    def _report_ambiguous(
-        self, reference: syntax.Identifier, candidates: Sequence[Symbol]
-    ) -> None:
+    def _report_ambiguous(self, reference: syntax.Identifier, candidates: Sequence[Symbol]) -> None:
         self.error(
             reference,
             f"`{reference.text}` is ambiguous before its declaration",

@@ -23,9 +23,7 @@ _GENERATED_SUFFIXES = {
 }
 
 
-def resolve_table(
-    node: syntax.TableNode, context: Context, known: Definitions
-) -> TableDefinition:
+def resolve_table(node: syntax.TableNode, context: Context, known: Definitions) -> TableDefinition:
     """Build a table; fields that are wrong are reported and left out."""
     attributes = read_attributes(node.attributes, context)
     fields = _resolve_fields(node, context, known)
@@ -100,9 +98,7 @@ def _resolve_fields(
     key: ResolvedField | None = None
     for field_node in node.fields:
         name = field_node.name
-        resolved = resolve_field(
-            field_node, in_struct=node.is_struct, context=context, known=known
-        )
+        resolved = resolve_field(field_node, in_struct=node.is_struct, context=context, known=known)
         previous = names.setdefault(name.text, name)
         if previous is not name:
             context.error(
@@ -155,8 +151,7 @@ def _check_clashes(fields: Sequence[ResolvedField], context: Context) -> None:
 def _assign_ids(fields: Sequence[ResolvedField], complete: bool, context: Context) -> list[int]:
     """The id of each field: as written, else counted in order; a union's is that of its value.
 
-    Args:
-        complete: False if fields are missing here, so that gaps prove nothing.
+    Unless `complete`, fields are missing here, and gaps prove nothing.
     """
     with_id = [field for field in fields if field.written_id is not None]
     without_id = [field for field in fields if "id" not in field.attributes]
@@ -217,7 +212,7 @@ def _report_gap(owners: dict[int, ResolvedField], context: Context) -> None:
             context.error(
                 field.written_id[1],
                 f"no field has the id {position}",
-                hint="ids count from 0 without a gap; a union takes two, its own and the one before",
+                hint="ids have no gaps; a union takes its own and the one before, for its tag",
             )
             return
 
@@ -248,7 +243,8 @@ def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Fie
 def _extent(type_: Type, known: Definitions) -> Extent:
     """Size and alignment of what a struct holds in place."""
     if type_.kind is TypeKind.ARRAY:
-        assert type_.element is not None and type_.length is not None
+        assert type_.element is not None
+        assert type_.length is not None
         element = _extent(type_.element, known)
         return Extent(element.size * type_.length, element.alignment)
     if type_.kind is TypeKind.STRUCT:

@@ -201,7 +201,5 @@ def _fits(value: int, scalar: ScalarKind, node: syntax.Place, context: Context) 
     maximum = 255 if scalar is ScalarKind.BOOL else scalar.maximum
     if scalar.minimum <= value <= maximum:
         return True
-    context.error(
-        node, f"{value} is out of range for {scalar.value} ({scalar.minimum}..{maximum})"
-    )
+    context.error(node, f"{value} is out of range for {scalar.value} ({scalar.minimum}..{maximum})")
     return False
