@@ -1,0 +1,30 @@
+"""placewire: reads, checks, rewrites and makes PyTorch programs that live on more than one device.
+
+`PteFile` is a program file and `Device` a place for tensors; `placewire.retarget` moves a program
+from one device to another. The types that a program is made of are in the generated package
+`placewire_schema`. This module imports nothing until a name is used, so that `placewire generate`
+works even when the generated package does not.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .device import Device
+    from .pte import PteFile
+
+__version__ = "0.1.0"
+
+__all__ = ["Device", "PteFile", "__version__"]
+
+_HOMES = {"Device": "device", "PteFile": "pte"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,359 @@
+"""PteFile: loading, changing and saving a .pte file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from placewire_schema import (
+    Finding,
+    UnpackError,
+    pack_device_table,
+    pack_program,
+    unpack_device_table,
+    unpack_program,
+    verify_program,
+)
+from placewire_schema.errors import (
+    InvalidProgramError,
+    InvalidStateError,
+    UnknownContentError,
+)
+from placewire_schema.program import DataLocation
+
+from placewire import device_table as device_tables
+from placewire.unknown_content import drop_unknown_content
+
+from ._atomic import write_atomically
+from ._container import check_segments, read_head
+from ._data import InlineValues, NamedDataView, SegmentValues, segment_at
+from ._header import ExtendedHeader, insert_header, round_up
+from ._mapping import map_privately
+from ._segments import SegmentData, byte_view
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from placewire_schema.device_info import DeviceTable
+    from placewire_schema.program import BackendDelegate, Program
+    from typing_extensions import Buffer
+
+__all__ = ["DEVICE_TABLE_KEY", "PteFile", "check_bytes", "check_file"]
+
+DEVICE_TABLE_KEY = "placewire.device_table"
+"""Key of the device table in a program's named data."""
+
+_PROGRAM_ALIGNMENT = 16
+"""Alignment that nothing in a program's FlatBuffer exceeds, unless `force_align` asks for more."""
+
+_UNKNOWN = frozenset({"UNKNOWN_ENUM_VALUE", "UNKNOWN_UNION_MEMBER", "UNKNOWN_FIELD"})
+_SHOWN = 3
+
+
+class PteFile:
+    """A .pte file in memory: the program, and the segments that hold its data.
+
+    A loaded file that nobody changes is saved byte for byte as it was, whoever wrote it. As soon as
+    the program or a segment is changed, saving writes the program anew and copies all segments that
+    were not touched; their offsets from the segment base stay the same.
+
+    Views of data (`constants`, `named_data`, ...) are memoryviews of the mapped file. Writing
+    through one changes what `save` writes, not the file that was loaded.
+
+    Args:
+        program: The program of a new file. Edit it freely, then or later; only `program.segments`
+            is kept by this class.
+        segments: Contents of the segments of a new file. They are kept, not copied.
+
+    Attributes:
+        program: The program.
+        force_align: Alignment in bytes for data inside the FlatBuffer, by field, such as
+            `{"BackendDelegateInlineData.data": 64}`; what is not named has that of the schema.
+        unknown: What the file holds that this version's schema does not know.
+
+    Example:
+        >>> pte = PteFile.load("mlp.pte")
+        >>> pte.program.execution_plan[0].name = "mlp"
+        >>> pte.save("renamed.pte")
+    """
+
+    def __init__(self, program: Program, segments: Sequence[Buffer] = ()) -> None:
+        self.program = program
+        self.force_align: dict[str, int] = {}
+        self.unknown: tuple[Finding, ...] = ()
+        self._original: memoryview | None = None
+        self._header: ExtendedHeader | None = None
+        self._segments = SegmentData()
+        if segments:
+            for data in segments:
+                self._segments.append(data)
+            program.segments = self._segments.directory()
+        elif not any(entry.size for entry in program.segments):
+            self._segments = SegmentData.of_file(memoryview(b""), program.segments, 0)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PteFile:
+        """Map a file copy-on-write and read its program.
+
+        The file may be larger than the memory. It must not be shortened as long as the object, or a
+        view of its data, lives; replacing it, as `save` does, is fine.
+
+        Raises:
+            OSError: The file cannot be read.
+            InvalidProgramError: It is damaged; the message says what was found, what was expected,
+                and where. It is also a `ValueError`.
+        """
+        return cls._open(map_privately(Path(path)), f"{path}: ")
+
+    @classmethod
+    def from_bytes(cls, data: Buffer) -> PteFile:
+        """Read a file that is in memory. `data` is kept, not copied.
+
+        Raises:
+            InvalidProgramError: As `load`.
+        """
+        return cls._open(byte_view(data), "")
+
+    @classmethod
+    def _open(cls, data: memoryview, source: str) -> PteFile:
+        head = read_head(data)
+        _raise_first(head.findings, source)
+        header = head.header
+        report: list[Finding] = []
+        try:
+            program = unpack_program(data, strict=False, report=report)
+        except UnpackError as error:
+            raise InvalidProgramError(f"{source}{error}") from error
+        _raise_first(check_segments(program.segments, header, data), source)
+        base = header.segment_base if header else len(data)
+        pte = cls(program)
+        pte.unknown = tuple(finding for finding in report if finding.rule in _UNKNOWN)
+        pte._original = data
+        pte._header = header
+        pte._segments = SegmentData.of_file(data[base:], program.segments, base)
+        return pte
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file as it was loaded; of one that is new, as it would be written now."""
+        if self._original is not None:
+            return len(self._original)
+        return sum(map(len, self.chunks()))
+
+    @property
+    def constants(self) -> Sequence[memoryview]:
+        """The constants, by `Tensor.data_buffer_idx`. Entry 0 is reserved.
+
+        The file stores no sizes: the view of a constant includes the padding that follows it.
+        """
+        where = self.program.constant_segment
+        if where is None or self.program.constant_buffer:
+            return InlineValues(self.program.constant_buffer)
+        segment = segment_at(self._segments, where.segment_index, "constant_segment")
+        return SegmentValues(segment, where.offsets, "constant_segment")
+
+    @property
+    def mutable_data(self) -> Sequence[Sequence[memoryview]]:
+        """Initial values of planned tensors.
+
+        First by `ExtraTensorInfo.mutable_data_segments_idx`, then by `Tensor.data_buffer_idx`;
+        otherwise as `constants`.
+        """
+        values = []
+        for index, where in enumerate(self.program.mutable_data_segments or []):
+            path = f"mutable_data_segments[{index}]"
+            segment = segment_at(self._segments, where.segment_index, path)
+            values.append(SegmentValues(segment, where.offsets, path))
+        return values
+
+    @property
+    def named_data(self) -> NamedDataView:
+        """Data by name. Assigning to a key or deleting it changes the file's segments."""
+        return NamedDataView(self.program, self._segments)
+
+    @property
+    def segments(self) -> Sequence[memoryview]:
+        """The contents of all segments, by index."""
+        return [self._segments[index] for index in range(len(self._segments))]
+
+    def delegate_blob(self, delegate: BackendDelegate) -> memoryview:
+        """What a backend made of its subgraph.
+
+        Args:
+            delegate: A delegate of this program, such as `program.execution_plan[0].delegates[0]`.
+
+        Raises:
+            InvalidProgramError: The delegate refers to something that the file does not have.
+        """
+        where = delegate.processed
+        user = f"delegate {delegate.id!r}"
+        if where.location is DataLocation.SEGMENT:
+            return segment_at(self._segments, where.index, user)
+        blobs = self.program.backend_delegate_data
+        if where.index >= len(blobs):
+            raise InvalidProgramError(
+                f"{user}: refers to inline data {where.index}, but the file has {len(blobs)}"
+            )
+        return memoryview(blobs[where.index].data)
+
+    @property
+    def device_table(self) -> DeviceTable | None:
+        """The device table that the file carries, `None` if it carries none.
+
+        Raises:
+            InvalidProgramError: It is damaged.
+        """
+        if DEVICE_TABLE_KEY not in self.named_data:
+            return None
+        try:
+            return unpack_device_table(self.named_data[DEVICE_TABLE_KEY])
+        except UnpackError as error:
+            raise InvalidProgramError(f"named data {DEVICE_TABLE_KEY!r}: {error}") from error
+
+    def rebuild_device_table(self, previous: DeviceTable | None = None) -> DeviceTable | None:
+        """Make the device table agree with the program, adding one if the file carries none.
+
+        A program that is on the CPU alone carries no table.
+
+        Args:
+            previous: A table that says what no plan holds, `alignment` and `requirements`, for the
+                devices that the program uses. Default: the one that the file carries.
+
+        Returns:
+            The table that the file carries now.
+
+        Raises:
+            InvalidProgramError: The table that the file carries is damaged.
+        """
+        carried = self.device_table
+        table = device_tables.derive(self.program, previous or carried)
+        if table is None:
+            self.named_data.pop(DEVICE_TABLE_KEY, None)
+        elif table != carried:
+            self.named_data[DEVICE_TABLE_KEY] = pack_device_table(table)
+        return table
+
+    def is_modified(self) -> bool:
+        """Whether the program or a segment differs from what was loaded; true for a new file.
+
+        Raises:
+            PackError: The program holds something that cannot be written; the message has its path.
+        """
+        if self._original is None or self._segments.is_changed:
+            return True
+        if self.unknown:
+            # What pack refuses has a text all the same.
+            return repr(self.program) != repr(unpack_program(self._original, strict=False))
+        packed = pack_program(self.program)
+        return packed != pack_program(unpack_program(self._original, strict=False))
+
+    def chunks(self, *, drop_unknown: bool = False) -> list[memoryview | bytes]:
+        """The file's bytes, in pieces that are views of what this object holds.
+
+        A device table that the file carries is brought up to date first.
+
+        Args:
+            drop_unknown: Leave out what the schema does not know, if the file must be written anew.
+
+        Raises:
+            UnknownContentError: The file must be written anew, and that would lose something that
+                the schema does not know.
+            PackError: The program holds something that cannot be written; the message has its path.
+            InvalidStateError: `program.segments` was changed.
+        """
+        if self._original is not None and not self.is_modified():
+            return [self._original]
+        if self.unknown:
+            self._drop_unknown(drop_unknown)
+        if DEVICE_TABLE_KEY in self.named_data:
+            self.rebuild_device_table()
+        self._check_directory()
+        flatbuffer = pack_program(self.program, force_align=self.force_align)
+        if self._header is None and not self._segments.size:
+            return [flatbuffer]
+        return self._with_header(flatbuffer)
+
+    def to_bytes(self, *, drop_unknown: bool = False) -> bytes:
+        """The whole file. Raises as `chunks`."""
+        return b"".join(self.chunks(drop_unknown=drop_unknown))
+
+    def save(self, path: str | os.PathLike[str], *, drop_unknown: bool = False) -> None:
+        """Write the file, completely or not at all.
+
+        It is written beside `path` and then renamed, so `path` may be the file that was loaded. The
+        mode of an existing file is kept.
+
+        Raises:
+            OSError: The file cannot be written. What was there before is still there.
+            UnknownContentError, PackError, InvalidStateError: As `chunks`; nothing is written.
+        """
+        write_atomically(Path(path), self.chunks(drop_unknown=drop_unknown))
+
+    def _drop_unknown(self, allowed: bool) -> None:
+        if not allowed:
+            shown = "; ".join(str(finding) for finding in self.unknown[:_SHOWN])
+            more = len(self.unknown) - _SHOWN
+            raise UnknownContentError(
+                "the file holds what this version's schema does not know, and writing it anew "
+                f"would lose that: {shown}{f'; and {more} more' if more > 0 else ''}"
+            )
+        drop_unknown_content(self.program)
+        self.unknown = ()
+        self._original = None
+
+    def _check_directory(self) -> None:
+        expected = self._segments.directory()
+        if self.program.segments != expected:
+            raise InvalidStateError(
+                "program.segments was changed, but PteFile keeps it: found "
+                f"{self.program.segments}, expected {expected}; use named_data to change data"
+            )
+
+    def _with_header(self, flatbuffer: bytes) -> list[memoryview | bytes]:
+        extra = self._header.extra if self._header else b""
+        header = ExtendedHeader(0, 0, self._segments.size, extra)
+        alignment = max([_PROGRAM_ALIGNMENT, *self.force_align.values()])
+        region = round_up(header.length, alignment)
+        program_size = len(flatbuffer) + region
+        base = round_up(program_size, self._segments.alignment)
+        header = ExtendedHeader(program_size, base, self._segments.size, extra)
+        return [
+            *insert_header(flatbuffer, header.to_bytes(), region),
+            bytes(base - program_size),
+            *self._segments.chunks(),
+        ]
+
+
+def check_file(path: str | os.PathLike[str]) -> list[Finding]:
+    """Find what is wrong with a file's container and its FlatBuffer; see `check_bytes`.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return check_bytes(map_privately(Path(path)))
+
+
+def check_bytes(data: Buffer) -> list[Finding]:
+    """Find what is wrong with the container and the FlatBuffer of a file in memory.
+
+    Returns:
+        The findings. A fault in the head, or damage to the FlatBuffer, is the only one: what lies
+        behind it cannot be read.
+    """
+    view = byte_view(data)
+    head = read_head(view)
+    if head.findings:
+        return list(head.findings)
+    findings = verify_program(view)
+    try:
+        program = unpack_program(view, strict=False)
+    except UnpackError:
+        return findings
+    return [*findings, *check_segments(program.segments, head.header, view)]
+
+
+def _raise_first(findings: Iterable[Finding], source: str) -> None:
+    for finding in findings:
+        where = f"{finding.path}: " if finding.path else ""
+        raise InvalidProgramError(f"{source}{where}{finding.message}")

@@ -1,0 +1,44 @@
+"""Mapping a file into memory."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["map_privately"]
+
+# Linux reserves memory for every writable page of a private mapping and refuses files larger than
+# the memory; but hardly any page is ever written. The constant is missing from Python's mmap.
+_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
+
+
+def map_privately(path: Path) -> memoryview:
+    """Map a file copy-on-write: it can be written to in memory, and the file never changes.
+
+    Pages are read when they are touched. What is not a regular file, such as a pipe, is read at
+    once. Nobody may shorten the file as long as the view lives: the operating system kills the
+    process that touches a page that is gone.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return memoryview(bytearray(file.read()))
+        if status.st_size == 0:
+            return memoryview(b"")
+        return memoryview(
+            mmap.mmap(
+                file.fileno(),
+                status.st_size,
+                flags=mmap.MAP_PRIVATE | _NO_RESERVE,
+                prot=mmap.PROT_READ | mmap.PROT_WRITE,
+            )
+        )

@@ -1,0 +1,88 @@
+"""Content that the schema does not know: taking it out of a program, so that it can be written."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from placewire_schema import UnknownMember
+from placewire_schema.errors import UnknownContentError
+from placewire_schema.reflection import (
+    EnumInfo,
+    FieldInfo,
+    TableReference,
+    UnionInfo,
+    VectorInfo,
+    describe,
+)
+
+_Values: TypeAlias = Any
+
+__all__ = ["drop_unknown_content"]
+
+
+def drop_unknown_content(table: object) -> list[str]:
+    """Leave out every field whose value the schema does not know, in place.
+
+    An unknown enum value becomes the field's default, an unknown union member becomes absent: both
+    are what a reader finds where the field is not written. Fields beyond the schema were never
+    read, so there is nothing to do for them.
+
+    Args:
+        table: An object of the generated package that was unpacked with `strict=False`.
+
+    Returns:
+        The paths of the fields.
+
+    Raises:
+        UnknownContentError: Something unknown cannot be left out, because it is an element of a
+            list or a union that every file has. Nothing was changed then.
+    """
+    found = list(_unknown(table, ""))
+    stuck = [path for path, _, field in found if field is None or field.is_mandatory]
+    if stuck:
+        raise UnknownContentError(
+            f"{stuck[0]}: this version's schema does not know what stands here, and a program "
+            f"without it would not be valid; so with {len(stuck)} places in all"
+        )
+    for _, owner, field in found:
+        assert field is not None
+        setattr(owner, field.name, field.default)
+    return [path for path, _, _ in found]
+
+
+_Place = tuple[str, object, FieldInfo | None]
+"""Path, the object that holds the value, and the field; `None` for the element of a list."""
+
+
+def _unknown(table: object, path: str) -> list[_Place]:
+    places: list[_Place] = []
+    for field in describe(type(table)).fields:
+        value = getattr(table, field.name)
+        if value is None:
+            continue
+        where = f"{path}.{field.wire_name}" if path else field.wire_name
+        if isinstance(field.type, VectorInfo):
+            places += _unknown_elements(field.type, value, where)
+        elif _is_unknown(field.type, value):
+            places.append((where, table, field))
+        elif isinstance(field.type, TableReference | UnionInfo):
+            places += _unknown(value, where)
+    return places
+
+
+def _unknown_elements(type_: VectorInfo, values: _Values, path: str) -> list[_Place]:
+    places: list[_Place] = []
+    if isinstance(type_.element, TableReference):
+        for index, value in enumerate(values):
+            places += _unknown(value, f"{path}[{index}]")
+    elif isinstance(type_.element, EnumInfo):
+        for index, value in enumerate(values):
+            if _is_unknown(type_.element, value):
+                places.append((f"{path}[{index}]", values, None))
+    return places
+
+
+def _is_unknown(type_: object, value: object) -> bool:
+    if isinstance(value, UnknownMember):
+        return True
+    return isinstance(type_, EnumInfo) and value not in list(type_.type)
