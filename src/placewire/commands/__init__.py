@@ -1,0 +1,50 @@
+"""The commands of `placewire`, one module each, and how they talk to the user."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["FAILURE", "count", "fail", "output", "printable", "say"]
+
+FAILURE = 1
+"""Exit code for findings and failures; typer exits with 2 on wrong usage."""
+
+_WIDE = 10_000
+
+
+def say(message: str) -> None:
+    """Tell the user something that is not the result."""
+    typer.echo(message, err=True)
+
+
+def fail(message: str) -> typer.Exit:
+    """Tell why the command fails; raise what this returns."""
+    say(f"error: {message}")
+    return typer.Exit(FAILURE)
+
+
+def output() -> Console:
+    """A console for results: with colours on a terminal, plain and never wrapped elsewhere."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+
+
+def printable(text: str) -> str:
+    """Text from a file with everything that could steer a terminal written as an escape."""
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in text
+    )
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: `1 buffer`, `2 buffers`, `1 entry`, `2 entries`."""
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun}"
