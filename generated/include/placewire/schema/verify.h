@@ -350,10 +350,8 @@ class Verifier {
   }
 
   /// Adds a field to the path of what went wrong. Always false.
-  [[gnu::noinline, gnu::cold]] bool at(std::string_view field) noexcept {
-    const std::string_view path = result_->path();
-    if (!path.empty() && path.front() != '[') result_->prepend(".");
-    result_->prepend(field);
+  bool at(std::string_view field) noexcept {
+    add_field(field);
     return false;
   }
 
@@ -443,25 +441,35 @@ class Verifier {
     return reinterpret_cast<const std::uint8_t*>(text.data());
   }
 
+  /// Notes the broken rule. Always false, and seen to be so by the compiler.
   template <class Found, class Expected>
-  [[gnu::noinline, gnu::cold]] bool fail(Rule rule, std::uint64_t offset, Found found,
-                                         Expected expected) noexcept {
-    result_->rule_ = rule;
-    result_->offset_ = static_cast<std::int64_t>(offset);
-    result_->found_ = static_cast<std::int64_t>(found);
-    result_->expected_ = static_cast<std::int64_t>(expected);
+  bool fail(Rule rule, std::uint64_t offset, Found found, Expected expected) noexcept {
+    report(rule, static_cast<std::int64_t>(offset), static_cast<std::int64_t>(found),
+           static_cast<std::int64_t>(expected));
     return false;
   }
 
-  /// Adds an element to the path of what went wrong. Always false.
-  [[gnu::noinline, gnu::cold]] bool at_element(std::uint64_t index) noexcept {
+  [[gnu::noinline, gnu::cold]] void report(Rule rule, std::int64_t offset, std::int64_t found,
+                                           std::int64_t expected) noexcept {
+    result_->rule_ = rule;
+    result_->offset_ = offset;
+    result_->found_ = found;
+    result_->expected_ = expected;
+  }
+
+  [[gnu::noinline, gnu::cold]] void add_field(std::string_view field) noexcept {
+    const std::string_view path = result_->path();
+    if (!path.empty() && path.front() != '[') result_->prepend(".");
+    result_->prepend(field);
+  }
+
+  [[gnu::noinline, gnu::cold]] void add_element(std::uint64_t index) noexcept {
     char step[24] = "[";
     const std::string_view path = result_->path();
     char* end = std::to_chars(step + 1, step + sizeof step - 2, index).ptr;
     *end++ = ']';
     if (!path.empty() && path.front() != '[') *end++ = '.';
     result_->prepend({step, static_cast<std::size_t>(end - step)});
-    return false;
   }
 
   /// Takes the size of the FlatBuffer from the extended header, if there is one.
@@ -570,7 +578,10 @@ class Verifier {
     const std::uint64_t first = position + 4;
     for (std::uint64_t place = first; place != end; place += 4) {
       std::uint64_t target;
-      if (!follow(place, target) || !check(target)) return at_element((place - first) / 4);
+      if (!follow(place, target) || !check(target)) {
+        add_element((place - first) / 4);
+        return false;
+      }
     }
     return true;
   }
