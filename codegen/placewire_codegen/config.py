@@ -23,7 +23,7 @@ class OutputPaths(BaseModel):
 
     Attributes:
         python: The package itself; its last part is the import name.
-        cpp: Root of the include path; headers go to the folder below it that `cpp_namespace` spells.
+        cpp: Root of the include path; `cpp_namespace` spells the folder below it for the headers.
         nanobind: Sources of the native module.
         docs: Schema reference in Markdown.
     """

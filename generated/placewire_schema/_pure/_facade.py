@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from .._wire import Finding, UnpackError
 from ..reflection import describe
-from .check import check
+from .check import check, check_alignments
 from .pack import Packer
 from .unpack import Unpacker
 from .verify import Extent, find_structural_fault, measure
@@ -22,12 +22,14 @@ T = TypeVar("T")
 def pack(obj: object, force_align: Mapping[str, int]) -> bytes:
     """Return the FlatBuffer of `obj`; see `pack` of the package."""
     table = describe(type(obj))
+    if force_align:
+        check_alignments(force_align)
     try:
         return Packer(force_align).pack(table, obj)
     except Exception:
         # The fast path neither knows where it is nor looks at what it does not need; the slow
         # check finds the fault again and says where it is.
-        check(obj, force_align)
+        check(obj)
         raise
 
 

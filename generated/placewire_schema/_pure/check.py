@@ -30,17 +30,21 @@ from .values import byte_view, elements, enum_value, float_value, integer_value,
 _ALIGNMENTS = [1 << bits for bits in range(16)]
 
 
-def check(obj: object, force_align: Mapping[str, int]) -> None:
+def check(obj: object) -> None:
     """Walk `obj` as packing does, and stop at the first thing that cannot be packed.
 
     Raises:
         PackError: With the path and the reason. None is raised if `obj` fits the schema.
     """
-    _check_alignments(force_align)
     _Checker().table(describe(type(obj)), obj)
 
 
-def _check_alignments(force_align: Mapping[str, int]) -> None:
+def check_alignments(force_align: Mapping[str, int]) -> None:
+    """Check that the keys are vector fields and the values alignments.
+
+    Raises:
+        PackError: One is not.
+    """
     known = [
         f"{table.type.__name__}.{field.name}"
         for table in tables().values()

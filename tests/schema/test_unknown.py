@@ -1,0 +1,105 @@
+"""What a schema does not know is refused, or kept and reported: it is never lost without a word."""
+
+from __future__ import annotations
+
+import pytest
+from placewire_schema import Finding, UnknownMember, UnpackError, program
+from placewire_schema._select import Codec
+
+
+def with_unknown_device(codec: Codec) -> tuple[bytes, int]:
+    """Return a packed tensor on a device of type 7, and the offset of that byte."""
+    info = program.ExtraTensorInfo(device_type=program.DeviceType.CUDA)
+    packed = codec.pack(program.EValue(program.Tensor(extra_tensor_info=info)), {})
+    return _with_byte(codec, packed, 1, 7, "UNKNOWN_ENUM_VALUE")
+
+
+def with_unknown_member(codec: Codec) -> tuple[bytes, int]:
+    """Return a packed value whose tag is 77, and the offset of the tag."""
+    packed = codec.pack(program.EValue(program.Int(5)), {})
+    return _with_byte(codec, packed, 2, 77, "UNKNOWN_UNION_MEMBER")
+
+
+def _with_byte(codec: Codec, packed: bytes, old: int, new: int, rule: str) -> tuple[bytes, int]:
+    """Change the one byte from `old` to `new` that makes `rule` the only finding."""
+    for place in (i for i, byte in enumerate(packed) if byte == old):
+        changed = packed[:place] + bytes([new]) + packed[place + 1 :]
+        if [finding.rule for finding in codec.verify(program.EValue, changed)] == [rule]:
+            return changed, place
+    raise AssertionError(f"no byte {old} of the buffer causes {rule}")
+
+
+def test_an_unknown_enum_value_is_refused_with_its_path(codec: Codec) -> None:
+    data, place = with_unknown_device(codec)
+    with pytest.raises(UnpackError) as caught:
+        codec.unpack(program.EValue, data, True, None)
+    assert caught.value.finding == Finding(
+        "UNKNOWN_ENUM_VALUE",
+        "error",
+        "val.extra_tensor_info.device_type",
+        place,
+        "7 is not a value of DeviceType",
+    )
+
+
+def test_an_unknown_enum_value_is_kept_as_a_number_on_request(codec: Codec) -> None:
+    data, _ = with_unknown_device(codec)
+    report: list[Finding] = []
+    value = codec.unpack(program.EValue, data, False, report)
+    assert isinstance(value.val, program.Tensor)
+    assert value.val.extra_tensor_info is not None
+    assert value.val.extra_tensor_info.device_type == 7
+    assert [finding.path for finding in report] == ["val.extra_tensor_info.device_type"]
+
+
+def test_an_unknown_union_member_is_refused_with_its_path(codec: Codec) -> None:
+    data, place = with_unknown_member(codec)
+    with pytest.raises(UnpackError) as caught:
+        codec.unpack(program.EValue, data, True, None)
+    assert caught.value.finding == Finding(
+        "UNKNOWN_UNION_MEMBER", "error", "val", place, "the tag 77 is not a member of KernelTypes"
+    )
+
+
+def test_an_unknown_union_member_keeps_its_tag_on_request(codec: Codec) -> None:
+    data, _ = with_unknown_member(codec)
+    assert codec.unpack(program.EValue, data, False, None).val == UnknownMember(77)
+
+
+def test_a_slot_beyond_the_schema_is_refused(codec: Codec) -> None:
+    # Three slots are written; a reader of FreeCall knows only the first.
+    data = codec.pack(program.AllocationDetails(1, 2, 3), {})
+    with pytest.raises(UnpackError) as caught:
+        codec.unpack(program.FreeCall, data, True, None)
+    assert caught.value.finding.rule == "UNKNOWN_FIELD"
+    assert caught.value.finding.path == "<slot 1>"
+    assert caught.value.finding.message == "slot 1 is set, but this schema has only 1"
+
+
+def test_every_slot_beyond_the_schema_is_reported(codec: Codec) -> None:
+    data = codec.pack(program.AllocationDetails(1, 2, 3), {})
+    report: list[Finding] = []
+    assert codec.unpack(program.FreeCall, data, False, report) == program.FreeCall(1)
+    assert [finding.path for finding in report] == ["<slot 1>", "<slot 2>"]
+
+
+def test_a_field_that_every_writer_writes_is_missed(codec: Codec) -> None:
+    data = codec.pack(program.Null(), {})
+    with pytest.raises(UnpackError, match="every writer writes it"):
+        codec.unpack(program.CompileSpec, data, True, None)
+
+
+def test_a_missed_field_is_empty_on_request(codec: Codec) -> None:
+    data = codec.pack(program.Null(), {})
+    report: list[Finding] = []
+    assert codec.unpack(program.CompileSpec, data, False, report) == program.CompileSpec()
+    assert [(f.rule, f.path) for f in report] == [
+        ("FIELD_ABSENT", "key"),
+        ("FIELD_ABSENT", "value"),
+    ]
+
+
+def test_verify_reports_what_is_unknown_and_what_is_missed(codec: Codec) -> None:
+    data = codec.pack(program.AllocationDetails(1, 2, 3), {})
+    findings = codec.verify(program.FreeCall, data)
+    assert [finding.rule for finding in findings] == ["UNKNOWN_FIELD", "UNKNOWN_FIELD"]
