@@ -29,7 +29,7 @@ struct Size { width: ushort; height: uint; }
 table Paint {
   colour: Colour = BLUE;
   size: Size;
-  /// Its `a|b` name_with_underscores.
+  /// An `a|b` name_of_it.
   name: string (required);
   layers: [Paint];
   data: [ubyte] (force_align: 16, present);
@@ -97,8 +97,7 @@ def test_a_table_shows_where_its_fields_are_and_what_their_absence_means(
         "|---|---|---|---|---|---|",
         "| 0 | `colour` | [Colour](#colour) | `BLUE` | vtable +4: 1 byte |  |",
         "| 1 | `size` | [Size](#size) | nothing | vtable +6: in place |  |",
-        "| 2 | `name` | `string` | an error | vtable +8: offset |"
-        " Its `a\\|b` name\\_with\\_underscores. |",
+        "| 2 | `name` | `string` | an error | vtable +8: offset | An `a\\|b` name\\_of\\_it. |",
         "| 3 | `layers` | \\[[Paint](#paint)\\] | nothing | vtable +10: offset |  |",
         "| 4 | `data` | `[uint8]` | a finding | vtable +12: offset, elements aligned to 16 |  |",
         "| 5 | `glossy` | `bool` | `true` | vtable +14: 1 byte |  |",
