@@ -13,9 +13,9 @@
 #include <cstdint>
 
 #include "placewire/schema/audit.h"
+#include "placewire/schema/device_info/views.h"
 #include "placewire/schema/program/audit.h"
 #include "placewire/schema/program/enums.h"
-#include "placewire/schema/device_info/views.h"
 
 namespace placewire::schema::device_info {
 
