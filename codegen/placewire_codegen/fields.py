@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from . import syntax
 from .attributes import integer_attribute, read_attributes
@@ -32,8 +33,7 @@ class Definitions:
     structs: dict[str, StructDefinition] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedField:
+class ResolvedField(NamedTuple):
     """A field whose place in the table or struct is not known yet.
 
     Attributes:
@@ -51,6 +51,8 @@ class ResolvedField:
 
 _SCALAR_TYPES = {kind: Type(kind=TypeKind.SCALAR, scalar=kind) for kind in ScalarKind}
 _STRING_TYPE = Type(kind=TypeKind.STRING)
+_ZERO = Default(0)
+_ZERO_FLOAT = Default(0.0)
 
 
 def resolve_type(node: syntax.TypeNode, context: Context, known: Definitions) -> Type | None:
@@ -162,7 +164,8 @@ def _default(
             _reject_default(literal, type_, context)
         return None
     if literal is None:
-        default = Default(0.0 if type_.scalar is not None and type_.scalar.is_float else 0)
+        assert type_.scalar is not None
+        default = _ZERO_FLOAT if type_.scalar.is_float else _ZERO
     else:
         read = read_default(literal, type_, context, known.enums)
         if read is None:

@@ -40,6 +40,7 @@ class Symbol:
 
     Attributes:
         order: Position among all declarations of all files.
+        is_table: True for tables and structs, which have a name space of their own in flatc.
     """
 
     name: str
@@ -48,14 +49,11 @@ class Symbol:
     node: DeclarationNode
     tree: syntax.SyntaxTree
     order: int
+    is_table: bool
 
     @property
     def span(self) -> Span:
         return self.tree.span(self.node.name)
-
-    @property
-    def is_table_or_struct(self) -> bool:
-        return isinstance(self.node, syntax.TableNode)
 
     @property
     def kind(self) -> str:
@@ -89,23 +87,21 @@ class Scope:
         """The declaration of that full name."""
         return self._symbols.get(full_name)
 
-    def earlier(self, reference: str, namespace: str, order: int) -> Symbol | None:
-        """What `reference` inside `namespace` means among the first declarations up to `order`.
+    def earlier(self, reference: str, prefixes: Sequence[str], order: int) -> Symbol | None:
+        """What `reference` means among the declarations up to `order`.
 
-        Searched are the namespace, its parents and the global one. As in flatc, an enum or union
-        in any of them wins over a table or struct in any of them.
+        As in flatc, an enum or union under any of the prefixes wins over a table or struct.
         """
         found: Symbol | None = None
-        for full_name in _spellings(reference, namespace):
-            symbol = self._symbols.get(full_name)
-            if symbol is None or symbol.order > order:
-                continue
-            if not symbol.is_table_or_struct:
-                return symbol
-            found = found or symbol
+        for prefix in prefixes:
+            symbol = self._symbols.get(prefix + reference)
+            if symbol is not None and symbol.order <= order:
+                if not symbol.is_table:
+                    return symbol
+                found = found or symbol
         return found
 
-    def later(self, reference: str, namespace: str, order: int) -> list[Symbol]:
+    def later(self, reference: str, prefixes: Sequence[str], order: int) -> list[Symbol]:
         """What `reference` may mean among the declarations behind `order`, the likeliest first.
 
         flatc takes the first table or struct that comes under that name, in whatever namespace; a
@@ -115,13 +111,13 @@ class Scope:
         taken = [
             symbol
             for symbol in behind
-            if symbol.is_table_or_struct and reference in (symbol.name, symbol.full_name)
+            if symbol.is_table and reference in (symbol.name, symbol.full_name)
         ]
         usual = [
             symbol
-            for full_name in _spellings(reference, namespace)
-            for symbol in behind
-            if symbol.full_name == full_name
+            for prefix in prefixes
+            if (symbol := self._symbols.get(prefix + reference)) is not None
+            and symbol.order > order
         ]
         return list(dict.fromkeys([*taken[:1], *usual[:1]]))
 
@@ -137,10 +133,18 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where a declaration stands: its file, its namespace, and the names that it sees."""
+    """Where a declaration stands: its file, its namespace, and the names that it sees.
+
+    Attributes:
+        prefixes: What may have to be put before a reference: the namespace and a dot, the same for
+            its parents, and nothing for the global namespace.
+        order: Position of the declaration; it sees those up to there, and some behind.
+        features: Parts of the language that are accepted though not all have them.
+    """
 
     tree: syntax.SyntaxTree
     namespace: str
+    prefixes: tuple[str, ...]
     scope: Scope
     order: int
     diagnostics: Diagnostics
@@ -179,10 +183,10 @@ class Context:
 
         `what` says in the message what the reference should name.
         """
-        symbol = self.scope.earlier(reference.text, self.namespace, self.order)
+        symbol = self.scope.earlier(reference.text, self.prefixes, self.order)
         if symbol is not None:
             return None if isinstance(symbol.node, syntax.UnreadableDeclaration) else symbol
-        candidates = self.scope.later(reference.text, self.namespace, self.order)
+        candidates = self.scope.later(reference.text, self.prefixes, self.order)
         if not candidates:
             if self.scope.complete:
                 hint = self.scope.suggestion(reference.text)
@@ -198,7 +202,7 @@ class Context:
         note = Note(f"{symbol.kind} `{symbol.full_name}` is declared here", symbol.span)
         if isinstance(symbol.node, syntax.UnreadableDeclaration):
             return None
-        if not symbol.is_table_or_struct:
+        if not symbol.is_table:
             self.error(
                 reference,
                 f"{symbol.kind} `{reference.text}` is used before it is declared",
@@ -237,17 +241,20 @@ def collect(tree: syntax.SyntaxTree, first_order: int) -> Iterator[Symbol]:
             namespace = statement.name.text
         elif isinstance(statement, DeclarationNode):
             name = statement.name.text
-            yield Symbol(name, namespace, join(namespace, name), statement, tree, order)
+            is_table = isinstance(statement, syntax.TableNode)
+            full_name = f"{namespace}.{name}" if namespace else name
+            yield Symbol(name, namespace, full_name, statement, tree, order, is_table)
             order += 1
 
 
-def join(namespace: str, name: str) -> str:
-    return f"{namespace}.{name}" if namespace else name
+def prefixes_of(namespace: str) -> tuple[str, ...]:
+    """The prefixes under which a name is looked for, the innermost first.
 
-
-def _spellings(reference: str, namespace: str) -> Iterator[str]:
-    """Full names that a reference may mean, the innermost namespace first."""
+    >>> prefixes_of("a.b")
+    ('a.b.', 'a.', '')
+    """
+    prefixes: list[str] = []
     while namespace:
-        yield f"{namespace}.{reference}"
+        prefixes.append(namespace + ".")
         namespace = namespace.rpartition(".")[0]
-    yield reference
+    return (*prefixes, "")

@@ -1,12 +1,12 @@
 """The syntax tree: what a schema file says, word for word, before any name is looked up.
 
-All nodes are immutable. `start` and `end` are character offsets into the tree's source; `doc` holds
-the lines of the doc comment as written behind `///`.
+All nodes are named tuples: immutable, and cheap to build by the thousand. `start` and `end` are
+character offsets into the tree's source; `doc` holds the lines of the doc comment as written behind
+`///`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
 from .diagnostics import Source, Span
@@ -125,16 +125,14 @@ class ArrayType(NamedTuple):
 TypeNode: TypeAlias = NamedType | VectorType | ArrayType
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(NamedTuple):
     """One entry of a metadata list; `value` is None where only the name stands."""
 
     name: Identifier
     value: Value | None
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """`name: type = default (attributes);` of a table or struct."""
 
     name: Identifier
@@ -144,8 +142,7 @@ class Field:
     doc: Doc
 
 
-@dataclass(frozen=True, slots=True)
-class TableNode:
+class TableNode(NamedTuple):
     """A table, or a struct where `is_struct` is set.
 
     Attributes:
@@ -161,8 +158,7 @@ class TableNode:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EnumMember:
+class EnumMember(NamedTuple):
     """`name = value (attributes)` of an enum."""
 
     name: Identifier
@@ -171,8 +167,7 @@ class EnumMember:
     doc: Doc
 
 
-@dataclass(frozen=True, slots=True)
-class EnumNode:
+class EnumNode(NamedTuple):
     """An enum; `underlying` is None where the type was left out."""
 
     name: Identifier
@@ -183,8 +178,7 @@ class EnumNode:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UnionMember:
+class UnionMember(NamedTuple):
     """`alias: type = value (attributes)` of a union; `alias` is None where only the type stands."""
 
     alias: Identifier | None
@@ -194,8 +188,7 @@ class UnionMember:
     doc: Doc
 
 
-@dataclass(frozen=True, slots=True)
-class UnionNode:
+class UnionNode(NamedTuple):
     """A union; `underlying` is None where the tag has its usual type, `ubyte`."""
 
     name: Identifier
@@ -206,8 +199,7 @@ class UnionNode:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(NamedTuple):
     """`name(request): response (attributes);` of a service."""
 
     name: Identifier
@@ -217,8 +209,7 @@ class Method:
     doc: Doc
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceNode:
+class ServiceNode(NamedTuple):
     """An `rpc_service`."""
 
     name: Identifier
@@ -286,8 +277,7 @@ Statement: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxTree:
+class SyntaxTree(NamedTuple):
     """One schema file: its statements in the order in which they stand."""
 
     source: Source

@@ -124,8 +124,8 @@ def _resolve_fields(
 
 def _check_type_name(name: syntax.Identifier, context: Context) -> None:
     """A field cannot have the name of a type that it sees: flatc's code would confuse them."""
-    symbol = context.scope.earlier(name.text, context.namespace, context.order)
-    if symbol is not None and symbol.is_table_or_struct:
+    symbol = context.scope.earlier(name.text, context.prefixes, context.order)
+    if symbol is not None and symbol.is_table:
         context.error(
             name,
             f"field `{name.text}` has the name of a {symbol.kind}",
