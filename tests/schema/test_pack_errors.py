@@ -159,7 +159,7 @@ def test_what_is_not_a_table_is_refused(codec: Codec) -> None:
 
 
 def test_an_alignment_for_an_unknown_field_is_refused(codec: Codec) -> None:
-    with pytest.raises(PackError, match="force_align names 'Buffer.data', which is not a vector"):
+    with pytest.raises(PackError, match=r"force_align names 'Buffer.data', which is not a vector"):
         codec.pack(program.Buffer(), {"Buffer.data": 64})
 
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from placewire_schema import Finding, UnknownMember, UnpackError, program
 from placewire_schema._select import Codec
+
+
+def read_strictly(codec: Codec, type_: type[Any], data: bytes) -> Any:
+    strict = True
+    return codec.unpack(type_, data, strict, None)
+
+
+def read_leniently(codec: Codec, type_: type[Any], data: bytes, report: list[Finding]) -> Any:
+    strict = False
+    return codec.unpack(type_, data, strict, report)
 
 
 def with_unknown_device(codec: Codec) -> tuple[bytes, int]:
@@ -32,7 +44,7 @@ def _with_byte(codec: Codec, packed: bytes, old: int, new: int, rule: str) -> tu
 def test_an_unknown_enum_value_is_refused_with_its_path(codec: Codec) -> None:
     data, place = with_unknown_device(codec)
     with pytest.raises(UnpackError) as caught:
-        codec.unpack(program.EValue, data, True, None)
+        read_strictly(codec, program.EValue, data)
     assert caught.value.finding == Finding(
         "UNKNOWN_ENUM_VALUE",
         "error",
@@ -45,7 +57,7 @@ def test_an_unknown_enum_value_is_refused_with_its_path(codec: Codec) -> None:
 def test_an_unknown_enum_value_is_kept_as_a_number_on_request(codec: Codec) -> None:
     data, _ = with_unknown_device(codec)
     report: list[Finding] = []
-    value = codec.unpack(program.EValue, data, False, report)
+    value = read_leniently(codec, program.EValue, data, report)
     assert isinstance(value.val, program.Tensor)
     assert value.val.extra_tensor_info is not None
     assert value.val.extra_tensor_info.device_type == 7
@@ -55,7 +67,7 @@ def test_an_unknown_enum_value_is_kept_as_a_number_on_request(codec: Codec) -> N
 def test_an_unknown_union_member_is_refused_with_its_path(codec: Codec) -> None:
     data, place = with_unknown_member(codec)
     with pytest.raises(UnpackError) as caught:
-        codec.unpack(program.EValue, data, True, None)
+        read_strictly(codec, program.EValue, data)
     assert caught.value.finding == Finding(
         "UNKNOWN_UNION_MEMBER", "error", "val", place, "the tag 77 is not a member of KernelTypes"
     )
@@ -63,14 +75,14 @@ def test_an_unknown_union_member_is_refused_with_its_path(codec: Codec) -> None:
 
 def test_an_unknown_union_member_keeps_its_tag_on_request(codec: Codec) -> None:
     data, _ = with_unknown_member(codec)
-    assert codec.unpack(program.EValue, data, False, None).val == UnknownMember(77)
+    assert read_leniently(codec, program.EValue, data, []).val == UnknownMember(77)
 
 
 def test_a_slot_beyond_the_schema_is_refused(codec: Codec) -> None:
     # Three slots are written; a reader of FreeCall knows only the first.
     data = codec.pack(program.AllocationDetails(1, 2, 3), {})
     with pytest.raises(UnpackError) as caught:
-        codec.unpack(program.FreeCall, data, True, None)
+        read_strictly(codec, program.FreeCall, data)
     assert caught.value.finding.rule == "UNKNOWN_FIELD"
     assert caught.value.finding.path == "<slot 1>"
     assert caught.value.finding.message == "slot 1 is set, but this schema has only 1"
@@ -79,20 +91,20 @@ def test_a_slot_beyond_the_schema_is_refused(codec: Codec) -> None:
 def test_every_slot_beyond_the_schema_is_reported(codec: Codec) -> None:
     data = codec.pack(program.AllocationDetails(1, 2, 3), {})
     report: list[Finding] = []
-    assert codec.unpack(program.FreeCall, data, False, report) == program.FreeCall(1)
+    assert read_leniently(codec, program.FreeCall, data, report) == program.FreeCall(1)
     assert [finding.path for finding in report] == ["<slot 1>", "<slot 2>"]
 
 
 def test_a_field_that_every_writer_writes_is_missed(codec: Codec) -> None:
     data = codec.pack(program.Null(), {})
     with pytest.raises(UnpackError, match="every writer writes it"):
-        codec.unpack(program.CompileSpec, data, True, None)
+        read_strictly(codec, program.CompileSpec, data)
 
 
 def test_a_missed_field_is_empty_on_request(codec: Codec) -> None:
     data = codec.pack(program.Null(), {})
     report: list[Finding] = []
-    assert codec.unpack(program.CompileSpec, data, False, report) == program.CompileSpec()
+    assert read_leniently(codec, program.CompileSpec, data, report) == program.CompileSpec()
     assert [(f.rule, f.path) for f in report] == [
         ("FIELD_ABSENT", "key"),
         ("FIELD_ABSENT", "value"),
