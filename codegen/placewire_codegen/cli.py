@@ -61,6 +61,10 @@ def generate(
     _report(result, check=check, verbose=verbose)
     if check and result.changes:
         raise typer.Exit(FAILURE)
+    if not schema:
+        from .generate import remember
+
+        remember(config, result)
 
 
 def _configuration(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
 
 from . import stamp
@@ -12,16 +12,8 @@ from .config import ProjectConfig, TargetName
 from .model import Schema
 from .render import Changes, GeneratedFile, Templates, compare, write
 from .resolve import load_schema
-from .targets import cpp, docs, nanobind, python
 
 Render = Callable[[Schema, ProjectConfig, Templates], Iterator[GeneratedFile]]
-
-_RENDERERS: dict[TargetName, Render] = {
-    "python": python.render,
-    "cpp": cpp.render,
-    "nanobind": nanobind.render,
-    "docs": docs.render,
-}
 
 
 @dataclass(frozen=True)
@@ -55,8 +47,6 @@ def generate(config: ProjectConfig, *, check: bool = False) -> Result:
     changes = compare(config.root, files, config.output_directories)
     if not check:
         write(config.root, files, changes)
-    if not check or not changes:
-        stamp.record(config.root, _watched_paths(schema, config, files))
     return Result(schema, files, changes)
 
 
@@ -64,17 +54,23 @@ def render_all(schema: Schema, config: ProjectConfig) -> Iterator[GeneratedFile]
     """Render the files of all targets, in the order in which they are configured."""
     templates = Templates(template_directory(), schema.files)
     for target in config.targets:
-        yield from _RENDERERS[target](schema, config, templates)
+        yield from _renderer(target)(schema, config, templates)
 
 
-def _watched_paths(
-    schema: Schema, config: ProjectConfig, files: Iterable[GeneratedFile]
-) -> list[Path]:
-    outputs = [config.root / file.path for file in files]
-    return [
+def _renderer(target: TargetName) -> Render:
+    """Return the function of one target; only the targets of a run are imported."""
+    render: Render = import_module(f".targets.{target}", __package__).render
+    return render
+
+
+def remember(config: ProjectConfig, result: Result) -> None:
+    """Record that the project's files are fresh, so that the next run can see it at once."""
+    outputs = [config.root / file.path for file in result.files]
+    watched = [
         config.root / "pyproject.toml",
-        *(config.root / path for path in schema.files),
+        *(config.root / path for path in result.schema.files),
         *stamp.generator_files(template_directory()),
         *outputs,
         *sorted({path.parent for path in outputs}),
     ]
+    stamp.record(config.root, watched)

@@ -39,14 +39,18 @@ CASES: list[tuple[str, Callable[[program.ExecutionPlan], object], str]] = [
     (
         "an integer above its range",
         lambda plan: value(1)(plan).sizes.__setitem__(2, 3_000_000_000),
-        "execution_plan[0].values[1].val.sizes[2]: 3000000000 is out of range for int32"
-        " (-2147483648..2147483647)",
+        (
+            "execution_plan[0].values[1].val.sizes[2]: 3000000000 is out of range for int32"
+            " (-2147483648..2147483647)"
+        ),
     ),
     (
         "an integer below its range",
         lambda plan: setattr(value(1)(plan), "data_buffer_idx", -1),
-        "execution_plan[0].values[1].val.data_buffer_idx: -1 is out of range for uint32"
-        " (0..4294967295)",
+        (
+            "execution_plan[0].values[1].val.data_buffer_idx: -1 is out of range for uint32"
+            " (0..4294967295)"
+        ),
     ),
     (
         "a float where an integer belongs, though it equals the default",
@@ -66,8 +70,10 @@ CASES: list[tuple[str, Callable[[program.ExecutionPlan], object], str]] = [
     (
         "a list that must not be None",
         lambda plan: setattr(plan.chains[0], "instructions", None),
-        "execution_plan[0].chains[0].instructions: must not be None: every writer writes this"
-        " field",
+        (
+            "execution_plan[0].chains[0].instructions: must not be None: every writer writes this"
+            " field"
+        ),
     ),
     (
         "None inside a list",
@@ -82,15 +88,19 @@ CASES: list[tuple[str, Callable[[program.ExecutionPlan], object], str]] = [
     (
         "a table that the union does not have",
         lambda plan: setattr(plan.values[0], "val", program.Chain()),
-        "execution_plan[0].values[0].val: expected a member of KernelTypes (Null, Int, Bool,"
-        " Double, Tensor, String, IntList, DoubleList, BoolList, TensorList, OptionalTensorList),"
-        " found Chain",
+        (
+            "execution_plan[0].values[0].val: expected a member of KernelTypes (Null, Int, Bool,"
+            " Double, Tensor, String, IntList, DoubleList, BoolList, TensorList, OptionalTensorList),"
+            " found Chain"
+        ),
     ),
     (
         "a union member that was unknown when it was read",
         lambda plan: setattr(plan.values[0], "val", UnknownMember(77)),
-        "execution_plan[0].values[0].val: a member that this schema does not know (tag 77) cannot"
-        " be packed",
+        (
+            "execution_plan[0].values[0].val: a member that this schema does not know (tag 77) cannot"
+            " be packed"
+        ),
     ),
     (
         "a string where a list belongs",
