@@ -13,6 +13,7 @@ from pathlib import Path
 import placewire_codegen
 import pytest
 
+from tests.project.markdown import blocks
 from tests.project.tree import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -47,36 +48,21 @@ def test_python_m_placewire_names_the_folder_of_the_cmake_package() -> None:
     assert (_cmake_directory() / "placewireConfig.cmake").is_file()
 
 
-def test_a_cmake_project_finds_the_library_and_both_sets_of_headers(tmp_path: Path) -> None:
-    (tmp_path / "CMakeLists.txt").write_text(
-        """
-cmake_minimum_required(VERSION 3.22)
-project(consumer CXX)
-find_package(placewire 0.1 REQUIRED)
-add_executable(consumer main.cpp)
-target_link_libraries(consumer PRIVATE placewire::placewire)
-"""
-    )
-    (tmp_path / "main.cpp").write_text(
-        """
-#include "placewire/runtime/validate.h"
-#include "placewire/schema/program/views.h"
-int main() { return 0; }
-"""
-    )
-    configure = [
-        "cmake",
-        "-S",
-        ".",
-        "-B",
-        "build",
-        "-G",
-        "Ninja",
-        f"-Dplacewire_DIR={_cmake_directory()}",
-    ]
-    for command in (configure, ["cmake", "--build", "build"], ["build/consumer"]):
-        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert result.returncode == 0, result.stdout + result.stderr
+def test_the_cmake_project_in_the_docs_builds_and_prints_what_they_show(
+    tmp_path: Path, corpus: Path
+) -> None:
+    shown = {block.language: block.text for block in blocks(ROOT / "docs" / "cpp.md")}
+    (tmp_path / "CMakeLists.txt").write_text(shown["cmake"])
+    (tmp_path / "main.cpp").write_text(shown["cpp"])
+    _run(["cmake", "-S.", "-Bbuild", "-GNinja", f"-Dplacewire_DIR={_cmake_directory()}"], tmp_path)
+    _run(["cmake", "--build", "build"], tmp_path)
+    assert _run(["build/lister", str(corpus / "dev_add.pte")], tmp_path) == shown["text"]
+
+
+def _run(command: list[str], folder: Path) -> str:
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 def _cmake_directory() -> Path:
