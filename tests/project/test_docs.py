@@ -27,10 +27,12 @@ PAGES = [*HAND_WRITTEN_PAGES, *sorted((ROOT / "generated" / "docs").glob("*.md")
 NOT_RUN = {"text", "fbs", "cpp", "cmake", "toml"}
 INSTALLING = (
     "python3 -m venv",
+    ". .venv/bin/activate",
     "pip install",
+    "pre-commit install",
+    "placewire demo",
     "pytest",
     "make",
-    "pre-commit install",
     "bash .ci/run",
 )
 

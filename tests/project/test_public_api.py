@@ -33,12 +33,12 @@ def _module_name(path: Path) -> str:
 
 
 def _public_definitions(path: Path) -> set[str]:
-    """Return the public names that a module itself defines at its top level."""
+    """Return the public names that a module itself defines; type variables are no offer."""
     names: set[str] = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             names.add(node.name)
-        elif isinstance(node, ast.Assign):
+        elif isinstance(node, ast.Assign) and "TypeVar(" not in ast.unparse(node.value):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             names.add(node.target.id)
