@@ -1,0 +1,77 @@
+// The extension module placewire._runtime: the C++ core for Python.
+//
+// It exchanges plain Python objects and buffers: no class here mirrors a type of the schema. Findings
+// are made by calling the generated class. `_runtime.pyi` is the module's manual.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "placewire/runtime/validate.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+/// A contiguous buffer of a Python object, released in the end.
+class BufferView {
+ public:
+  /// Throws if `object` has no buffer, or only one with gaps.
+  explicit BufferView(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
+      nb::raise_python_error();
+    }
+  }
+  ~BufferView() { PyBuffer_Release(&view_); }
+  BufferView(const BufferView&) = delete;
+  BufferView& operator=(const BufferView&) = delete;
+
+  [[nodiscard]] placewire::schema::Bytes bytes() const noexcept {
+    return {static_cast<const void*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+};
+
+nb::object to_python(const placewire::Finding& finding, const nb::object& type) {
+  nb::object offset = nb::none();
+  if (finding.offset) {
+    offset = nb::int_(*finding.offset);
+  }
+  return type(finding.rule, placewire::level_name(finding.level), std::string_view(finding.path),
+              offset, std::string_view(finding.message));
+}
+
+/// Keeps the interpreter lock: the buffer may be one that other threads would write meanwhile.
+nb::list validate(nb::handle buffer, std::size_t maximum_findings) {
+  const nb::object type = nb::module_::import_("placewire_schema").attr("Finding");
+  const BufferView view(buffer);
+  const placewire::Validation validation = placewire::validate(view.bytes(), {maximum_findings});
+  if (!validation.complete) {
+    throw std::bad_alloc();  // becomes MemoryError
+  }
+  nb::list findings;
+  for (const placewire::Finding& finding : validation.findings) {
+    findings.append(to_python(finding, type));
+  }
+  return findings;
+}
+
+nb::list rules() {
+  nb::list result;
+  for (const placewire::RuleInfo& rule : placewire::rules()) {
+    result.append(nb::make_tuple(rule.name, placewire::level_name(rule.level), rule.meaning));
+  }
+  return result;
+}
+
+}  // namespace
+
+NB_MODULE(_runtime, module) {
+  module.doc() = "The C++ core of placewire.";
+  module.attr("MODEL_STAMP") = placewire::schema::kModelStamp;
+  module.def("validate", &validate, nb::arg("buffer"), nb::arg("maximum_findings"));
+  module.def("rules", &rules);
+}

@@ -1,0 +1,25 @@
+"""The compiled core, once it has been checked that it belongs to this package."""
+
+from __future__ import annotations
+
+import placewire_schema
+from placewire_schema.errors import StaleBuildError
+
+try:
+    from . import _runtime as core
+except ModuleNotFoundError as error:
+    if error.name != f"{__package__}._runtime":
+        raise
+    raise StaleBuildError(
+        "placewire's C++ core (placewire._runtime) is not built; build it with: pip install ."
+    ) from error
+
+__all__ = ["core"]
+
+_REBUILD_COMMAND = "pip install --force-reinstall --no-deps ."
+
+if core.MODEL_STAMP != placewire_schema.MODEL_STAMP:
+    raise StaleBuildError(
+        f"placewire's C++ core was built from another schema ({core.MODEL_STAMP}) than the Python "
+        f"package ({placewire_schema.MODEL_STAMP}); rebuild it with: {_REBUILD_COMMAND}"
+    )
