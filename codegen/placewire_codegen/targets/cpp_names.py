@@ -67,9 +67,12 @@ class CppNames:
             definition.full_name: self.scope(definition.namespace).claim(definition.name)
             for definition in definitions
         }
+        with_members: tuple[EnumDefinition | UnionDefinition, ...] = (
+            *schema.enums,
+            *schema.unions,
+        )
         self._members = {
-            definition.full_name: _member_names(definition)
-            for definition in (*schema.enums, *schema.unions)
+            definition.full_name: _member_names(definition) for definition in with_members
         }
 
     def module(self, namespace: str) -> str:

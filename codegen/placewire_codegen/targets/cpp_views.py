@@ -27,7 +27,7 @@ from .cpp_order import (
 )
 from .cpp_text import comment, float_literal, function, integer_literal, string_literal
 
-_CLASS_NAMES = ("table_", "position_", "kSize", "kFileIdentifier", "kHeaderMagic")
+_CLASS_NAMES = ("table_", "position_", "kSize", "kFileIdentifier", "kHeaderMagic", "visit_fields")
 """Names that every class has from its base or for itself."""
 
 
@@ -77,7 +77,7 @@ class VisitedField:
 
     text: str
     accessor: str
-    is_union: bool
+    is_union: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ class ClassView:
         size: Bytes of a struct, 0 for a table.
         identifier: File identifier of a root table as a literal, empty for all others.
         header_magic: Magic of the extended header that a root may carry as a literal, or empty.
+        visits_later: The definition of `visit_fields` has to wait for the class of a field.
     """
 
     name: str
@@ -98,7 +99,7 @@ class ClassView:
     doc: tuple[str, ...]
     methods: tuple[MethodView, ...]
     visits: tuple[VisitView, ...]
-    visit_fields: str
+    visits_later: bool
     fields: tuple[VisitedField, ...]
 
 
@@ -212,7 +213,7 @@ class ViewBuilder:
         name = self._names.local_type(definition)
         # A class may use itself in the bodies of its own functions.
         self._complete.add(definition.full_name)
-        builder = _ClassBuilder(self._names, self._schema, self._namespace, name, self._complete)
+        builder = _ClassBuilder(self._names, self._schema, definition, self._complete)
         is_struct = isinstance(definition, StructDefinition)
         for field in definition.fields:
             if is_struct:
@@ -229,7 +230,7 @@ class ViewBuilder:
             doc=comment(definition.doc),
             methods=tuple(builder.methods),
             visits=tuple(builder.visits),
-            visit_fields=builder.scope.claim("visit_fields"),
+            visits_later=builder.has_later,
             fields=tuple(builder.fields),
         )
 
@@ -238,20 +239,31 @@ class _ClassBuilder:
     """Collects the member functions of one class."""
 
     def __init__(
-        self, names: CppNames, schema: Schema, namespace: str, name: str, complete: set[str]
+        self,
+        names: CppNames,
+        schema: Schema,
+        definition: StructDefinition | TableDefinition,
+        complete: set[str],
     ) -> None:
         self.methods: list[MethodView] = []
         self.visits: list[VisitView] = []
         self.fields: list[VisitedField] = []
+        self.has_later = False
         self._names = names
         self._schema = schema
-        self._namespace = namespace
-        self._name = name
+        self._namespace = definition.namespace
+        self._name = names.local_type(definition)
         self._complete = complete
-        self.scope = names.field_scope(name, namespace, *_CLASS_NAMES)
+        self._scope = names.field_scope(self._name, self._namespace, *_CLASS_NAMES)
+        # Fields come first: what is derived from one must not take the name of another.
+        self._accessors = {
+            field.name: self._scope.claim(field.name)
+            for field in definition.fields
+            if field.type.kind is not TypeKind.UNION
+        }
 
     def add_struct_field(self, field: Field) -> None:
-        name = self.scope.claim(field.name)
+        name = self._accessors[field.name]
         position = f"position_ + {field.offset}" if field.offset else "position_"
         type_ = field.type
         if type_.kind is TypeKind.ARRAY:
@@ -289,14 +301,14 @@ class _ClassBuilder:
             case _:
                 result = self._reference(field.type)
                 call = f"value<{result}>"
-        name = self.scope.claim(field.name)
+        name = self._accessors[field.name]
         body = f"return table_.{call}({field.offset});"
         self._add(field.doc, result, f"{name}()", body, needs=field.type.ref)
         self._add_has(field)
         self._visit(field, name)
 
     def _add_scalar(self, field: Field) -> None:
-        name = self.scope.claim(field.name)
+        name = self._accessors[field.name]
         self._visit(field, name)
         type_ = self._names.value_type(field.type, seen_from=self._namespace)
         if field.optional:
@@ -308,17 +320,20 @@ class _ClassBuilder:
         self._add(field.doc, type_, f"{name}()", f"return table_.scalar<{type_}>({arguments});")
 
     def _add_has(self, field: Field) -> None:
-        name = self.scope.claim(f"has_{field.name}")
+        name = self._scope.claim(f"has_{field.name}")
         self._add((), "bool", f"{name}()", f"return table_.has({field.offset});")
 
     def _add_union(self, field: Field) -> None:
         assert field.type.ref is not None
         union = self._schema.union(field.type.ref)
         tag_type = self._names.type(union.full_name, seen_from=self._namespace)
-        type_accessor = self.scope.claim(f"{field.name}_type")
+        type_accessor = self._scope.claim(f"{field.name}_type")
         tag_slot = field.offset - 2
         self._add(
-            field.doc, tag_type, f"{type_accessor}()", f"return table_.scalar<{tag_type}>({tag_slot});"
+            field.doc,
+            tag_type,
+            f"{type_accessor}()",
+            f"return table_.scalar<{tag_type}>({tag_slot});",
         )
         self._add_has(field)
         cases = []
@@ -327,11 +342,12 @@ class _ClassBuilder:
             result = self._union_value(member)
             is_later |= self._is_incomplete(member.type.ref)
             tag = f"{tag_type}::{self._names.member(union.full_name, member.name)}"
-            accessor = self.scope.claim(f"{field.name}_as_{member.name}")
+            accessor = self._scope.claim(f"{field.name}_as_{member.name}")
             body = f"return table_.member<{result}>({field.offset}, {tag});"
             self._add((), result, f"{accessor}()", body, needs=member.type.ref)
             cases.append(VisitCase(tag, f"table_.present_value<{result}>({field.offset})"))
-        visit = self.scope.claim(f"visit_{field.name}")
+        visit = self._scope.claim(f"visit_{field.name}")
+        self.fields.append(VisitedField(string_literal(f"{field.name}_type"), type_accessor))
         self._visit(field, visit)
         self.visits.append(
             VisitView(
@@ -393,6 +409,7 @@ class _ClassBuilder:
         self, doc: tuple[str, ...], result: str, call: str, body: str, *, needs: str | None = None
     ) -> None:
         if self._is_incomplete(needs):
+            self.has_later = True
             code = f"  {result} {call} const noexcept;"
             later = function(f"inline {result} {self._name}::{call} const noexcept", body, indent=0)
         else:
@@ -404,9 +421,7 @@ class _ClassBuilder:
         """Return whether the class of a definition is only declared where this class stands."""
         if full_name is None or full_name in self._complete:
             return False
-        return isinstance(
-            self._schema.definitions[full_name], StructDefinition | TableDefinition
-        )
+        return isinstance(self._schema.definitions[full_name], StructDefinition | TableDefinition)
 
 
 def header_magic(definition: StructDefinition | TableDefinition) -> str:

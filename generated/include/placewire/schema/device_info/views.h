@@ -39,7 +39,8 @@ class DeviceRequirements : public TableView {
   /// Bytes of device memory that must be there in all.
   std::uint64_t minimum_memory() const noexcept { return table_.scalar<std::uint64_t>(8); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("name"), name());
@@ -75,7 +76,8 @@ class DeviceInfo : public TableView {
   DeviceRequirements requirements() const noexcept { return table_.value<DeviceRequirements>(16); }
   bool has_requirements() const noexcept { return table_.has(16); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("device_type"), device_type());
@@ -98,7 +100,8 @@ class DeviceTable : public TableView {
   Vector<DeviceInfo> devices() const noexcept { return table_.vector<DeviceInfo>(4); }
   bool has_devices() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("devices"), devices());

@@ -35,7 +35,8 @@ class ContainerMetadata : public TableView {
   std::string_view encoded_out_str() const noexcept { return table_.string(6); }
   bool has_encoded_out_str() const noexcept { return table_.has(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("encoded_inp_str"), encoded_inp_str());
@@ -67,7 +68,8 @@ class AllocationDetails : public TableView {
   /// High 32 bits of the byte offset.
   std::uint32_t memory_offset_high() const noexcept { return table_.scalar<std::uint32_t>(8); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("memory_id"), memory_id());
@@ -99,7 +101,8 @@ class ExtraTensorInfo : public TableView {
   /// Which device of that type, from 0.
   std::int8_t device_index() const noexcept { return table_.scalar<std::int8_t>(12); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("mutable_data_segments_idx"), mutable_data_segments_idx());
@@ -155,7 +158,8 @@ class Tensor : public TableView {
   ExtraTensorInfo extra_tensor_info() const noexcept { return table_.value<ExtraTensorInfo>(22); }
   bool has_extra_tensor_info() const noexcept { return table_.has(22); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("scalar_type"), scalar_type());
@@ -178,7 +182,8 @@ class Int : public TableView {
 
   std::int64_t int_val() const noexcept { return table_.scalar<std::int64_t>(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("int_val"), int_val());
@@ -192,7 +197,8 @@ class Bool : public TableView {
 
   bool bool_val() const noexcept { return table_.scalar<bool>(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("bool_val"), bool_val());
@@ -206,7 +212,8 @@ class Double : public TableView {
 
   double double_val() const noexcept { return table_.scalar<double>(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("double_val"), double_val());
@@ -221,7 +228,8 @@ class String : public TableView {
   std::string_view string_val() const noexcept { return table_.string(4); }
   bool has_string_val() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("string_val"), string_val());
@@ -236,7 +244,8 @@ class IntList : public TableView {
   Vector<std::int64_t> items() const noexcept { return table_.vector<std::int64_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("items"), items());
@@ -251,7 +260,8 @@ class DoubleList : public TableView {
   Vector<double> items() const noexcept { return table_.vector<double>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("items"), items());
@@ -266,7 +276,8 @@ class BoolList : public TableView {
   Vector<bool> items() const noexcept { return table_.vector<bool>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("items"), items());
@@ -281,7 +292,8 @@ class TensorList : public TableView {
   Vector<std::int32_t> items() const noexcept { return table_.vector<std::int32_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("items"), items());
@@ -296,7 +308,8 @@ class OptionalTensorList : public TableView {
   Vector<std::int32_t> items() const noexcept { return table_.vector<std::int32_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("items"), items());
@@ -366,9 +379,11 @@ class EValue : public TableView {
     }
   }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("val_type"), val_type());
     visit_val([&](auto member) { visitor(std::string_view("val"), member); });
   }
 };
@@ -386,7 +401,8 @@ class Operator : public TableView {
   std::string_view overload() const noexcept { return table_.string(6); }
   bool has_overload() const noexcept { return table_.has(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("name"), name());
@@ -406,7 +422,8 @@ class KernelCall : public TableView {
   Vector<std::int32_t> args() const noexcept { return table_.vector<std::int32_t>(6); }
   bool has_args() const noexcept { return table_.has(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("op_index"), op_index());
@@ -426,7 +443,8 @@ class DelegateCall : public TableView {
   Vector<std::int32_t> args() const noexcept { return table_.vector<std::int32_t>(6); }
   bool has_args() const noexcept { return table_.has(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("delegate_index"), delegate_index());
@@ -445,7 +463,8 @@ class MoveCall : public TableView {
   /// Index of the value that changes.
   std::int32_t move_to() const noexcept { return table_.scalar<std::int32_t>(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("move_from"), move_from());
@@ -464,7 +483,8 @@ class JumpFalseCall : public TableView {
   /// Index of the instruction to go on with.
   std::int32_t destination_instruction() const noexcept { return table_.scalar<std::int32_t>(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("cond_value_index"), cond_value_index());
@@ -480,7 +500,8 @@ class FreeCall : public TableView {
   /// Index of the tensor.
   std::int32_t value_index() const noexcept { return table_.scalar<std::int32_t>(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("value_index"), value_index());
@@ -534,9 +555,11 @@ class Instruction : public TableView {
     }
   }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
+    visitor(std::string_view("instr_args_type"), instr_args_type());
     visit_instr_args([&](auto member) { visitor(std::string_view("instr_args"), member); });
   }
 };
@@ -561,7 +584,8 @@ class Frame : public TableView {
   std::string_view context() const noexcept { return table_.string(10); }
   bool has_context() const noexcept { return table_.has(10); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("filename"), filename());
@@ -579,7 +603,8 @@ class FrameList : public TableView {
   Vector<Frame> items() const noexcept { return table_.vector<Frame>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("items"), items());
@@ -597,7 +622,8 @@ class BackendDelegateDataReference : public TableView {
   /// Index into `Program.backend_delegate_data` or `Program.segments`.
   std::uint32_t index() const noexcept { return table_.scalar<std::uint32_t>(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("location"), location());
@@ -618,7 +644,8 @@ class CompileSpec : public TableView {
   Vector<std::uint8_t> value() const noexcept { return table_.vector<std::uint8_t>(6); }
   bool has_value() const noexcept { return table_.has(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("key"), key());
@@ -645,7 +672,8 @@ class BackendDelegate : public TableView {
   Vector<CompileSpec> compile_specs() const noexcept { return table_.vector<CompileSpec>(8); }
   bool has_compile_specs() const noexcept { return table_.has(8); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("id"), id());
@@ -675,7 +703,8 @@ class Chain : public TableView {
   Vector<FrameList> stacktrace() const noexcept { return table_.vector<FrameList>(10); }
   bool has_stacktrace() const noexcept { return table_.has(10); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("inputs"), inputs());
@@ -699,7 +728,8 @@ class NonConstBufferDevice : public TableView {
   /// Which device of that kind, from 0.
   std::int8_t device_index() const noexcept { return table_.scalar<std::int8_t>(8); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("buffer_idx"), buffer_idx());
@@ -759,7 +789,8 @@ class ExecutionPlan : public TableView {
   }
   bool has_non_const_buffer_device() const noexcept { return table_.has(22); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("name"), name());
@@ -784,7 +815,8 @@ class Buffer : public TableView {
   Vector<std::uint8_t> storage() const noexcept { return table_.vector<std::uint8_t>(4); }
   bool has_storage() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("storage"), storage());
@@ -800,7 +832,8 @@ class BackendDelegateInlineData : public TableView {
   Vector<std::uint8_t> data() const noexcept { return table_.vector<std::uint8_t>(4); }
   bool has_data() const noexcept { return table_.has(4); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("data"), data());
@@ -818,7 +851,8 @@ class DataSegment : public TableView {
   /// Bytes of data, without the padding that may follow.
   std::uint64_t size() const noexcept { return table_.scalar<std::uint64_t>(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("offset"), offset());
@@ -838,7 +872,8 @@ class SubsegmentOffsets : public TableView {
   Vector<std::uint64_t> offsets() const noexcept { return table_.vector<std::uint64_t>(6); }
   bool has_offsets() const noexcept { return table_.has(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("segment_index"), segment_index());
@@ -858,7 +893,8 @@ class NamedData : public TableView {
   /// Index into `Program.segments`.
   std::uint32_t segment_index() const noexcept { return table_.scalar<std::uint32_t>(6); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("key"), key());
@@ -911,7 +947,8 @@ class Program : public TableView {
   Vector<NamedData> named_data() const noexcept { return table_.vector<NamedData>(18); }
   bool has_named_data() const noexcept { return table_.has(18); }
 
-  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with the member.
+  /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
+  /// then with the member, an AbsentUnion or an UnknownUnionMember.
   template <class Visitor>
   [[gnu::always_inline]] void visit_fields(Visitor&& visitor) const {
     visitor(std::string_view("version"), version());
