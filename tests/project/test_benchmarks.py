@@ -1,0 +1,62 @@
+"""The benchmark frame computes ratios the right way round and hides nothing."""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+
+import pytest
+
+from benchmarks.__main__ import BENCHMARKS
+from benchmarks.measure import (
+    Comparison,
+    NotMeasured,
+    at_most,
+    faster,
+    interleaved_minimums,
+    readable,
+    table,
+)
+
+
+def test_a_speed_up_is_the_peers_time_over_ours() -> None:
+    result = Comparison("pack", "peer", seconds=2.0, peer_seconds=500.0, goal=faster(250))
+    assert result.ratio == 250
+    assert result.is_met
+
+
+def test_a_cost_is_our_time_over_the_peers() -> None:
+    result = Comparison("import", "peer", seconds=9.0, peer_seconds=10.0, goal=at_most(0.8))
+    assert result.ratio == pytest.approx(0.9)
+    assert not result.is_met
+
+
+def test_a_missed_goal_is_shown_as_missed() -> None:
+    lines = table([Comparison("pack", "peer", 1.0, 2.0, faster(3))]).splitlines()
+    assert lines[-1] == "| pack | 1 s | peer | 2 s | 2x | ≥ 3x faster | **missed** |"
+
+
+def test_what_was_not_measured_is_shown_with_its_reason() -> None:
+    lines = table([NotMeasured("verify", "flatc is not installed")]).splitlines()
+    assert lines[-1] == "| verify | | | | | | not measured: flatc is not installed |"
+
+
+def test_tasks_take_turns() -> None:
+    order: list[str] = []
+    tasks = {name: partial(order.append, name) for name in "ab"}
+    best = interleaved_minimums(tasks, rounds=2, warm_up=1)
+    assert order == ["a", "b", "a", "b", "a", "b"]
+    assert set(best) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(2.5, "2.5 s"), (0.0123, "12.3 ms"), (265e-6, "265 µs"), (7.4e-9, "7.4 ns")],
+)
+def test_durations_are_written_with_the_unit_that_fits(seconds: float, text: str) -> None:
+    assert readable(seconds) == text
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_benchmark_offers_run(name: str) -> None:
+    assert callable(importlib.import_module(f"benchmarks.{name}").run)
