@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from . import syntax
 from .diagnostics import closest
@@ -107,7 +107,7 @@ def attribute_place(name: str, nodes: Sequence[syntax.Attribute]) -> syntax.Plac
 
 def integer_attribute(
     name: str,
-    attributes: dict[str, AttributeValue],
+    attributes: Mapping[str, AttributeValue],
     nodes: Sequence[syntax.Attribute],
     context: Context,
 ) -> tuple[int, syntax.Place] | None:

@@ -48,6 +48,8 @@ def resolve_enum(node: syntax.EnumNode, context: Context) -> EnumDefinition | No
                 attributes=read_attributes(member.attributes, context),
             )
         )
+    if not node.members and node.complete:
+        members.append(_none_of(node, context))
     return EnumDefinition(
         name=node.name.text,
         namespace=context.namespace,
@@ -58,6 +60,11 @@ def resolve_enum(node: syntax.EnumNode, context: Context) -> EnumDefinition | No
         bit_flags=bit_flags,
         members=tuple(sorted(members, key=lambda member: member.value)),
     )
+
+
+def _none_of(node: syntax.EnumNode, context: Context) -> EnumMember:
+    """The member that flatc gives to an enum that lists none."""
+    return EnumMember(name="NONE", value=0, location=context.location(node.name))
 
 
 def resolve_union(node: syntax.UnionNode, context: Context) -> UnionDefinition | None:

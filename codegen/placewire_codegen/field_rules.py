@@ -1,6 +1,9 @@
-"""Which attributes may stand on which field."""
+"""Which attributes may stand on which field, and what their values may be."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from . import syntax
 from .attributes import attribute_place, integer_attribute
@@ -9,92 +12,70 @@ from .model import AttributeValue, Type, TypeKind
 from .scope import Context
 from .values import Default
 
-_INLINE_SCALARS = (TypeKind.SCALAR, TypeKind.ENUM)
+_LARGEST_VECTOR_ALIGNMENT = 1 << 15
+_HASHES: Mapping[int, tuple[str, ...]] = {
+    2: ("fnv1_16", "fnv1a_16"),
+    4: ("fnv1_32", "fnv1a_32"),
+    8: ("fnv1_64", "fnv1a_64"),
+}
 
 
-def check_field_attributes(
-    node: syntax.Field,
-    type_: Type,
-    default: Default | None,
-    attributes: dict[str, AttributeValue],
-    in_struct: bool,
-    context: Context,
-) -> None:
+class AttributedField(NamedTuple):
+    """A field with what its attributes are checked against."""
+
+    node: syntax.Field
+    type: Type
+    default: Default | None
+    attributes: Mapping[str, AttributeValue]
+    in_struct: bool
+    context: Context
+
+    @property
+    def is_scalar(self) -> bool:
+        return self.type.kind in (TypeKind.SCALAR, TypeKind.ENUM)
+
+    @property
+    def innermost(self) -> Type:
+        """The element type of a vector or array, else the type itself."""
+        return self.type.element or self.type
+
+    def report(self, attribute: str, message: str, *, hint: str | None = None) -> None:
+        """Report a defect at an attribute's value, or at its name if it has none."""
+        place = attribute_place(attribute, self.node.attributes)
+        self.context.error(place, message, hint=hint)
+
+    def require(self, feature: Feature, attribute: str) -> None:
+        self.context.require(feature, attribute_place(attribute, self.node.attributes))
+
+
+def check_field_attributes(field: AttributedField) -> None:
     """Report attributes that contradict the field's type or each other."""
-    if not attributes:
-        return
-
-    def report(name: str, message: str, *, hint: str | None = None) -> None:
-        context.error(attribute_place(name, node.attributes), message, hint=hint)
-
-    is_scalar = type_.kind in _INLINE_SCALARS
-    for name in ("required", "present"):
-        if name not in attributes:
-            continue
-        if in_struct:
-            report(name, f"`{name}` says nothing in a struct: its fields are always there")
-        elif is_scalar:
-            report(
-                name,
-                f"`{name}` cannot stand on a scalar: an absent one reads as its default",
-                hint="to tell whether it was written, give it the default `null`",
-            )
-    if "deprecated" in attributes and in_struct:
-        report("deprecated", "a field of a struct cannot be deprecated: it keeps its place")
-    if "key" in attributes:
-        element = type_.element if type_.kind is TypeKind.ARRAY else type_
-        assert element is not None
-        if element.kind not in (*_INLINE_SCALARS, TypeKind.STRING, TypeKind.STRUCT):
-            report("key", "a key must be a scalar, a string or a struct")
-        elif default is not None and default.value is None:
-            report("key", "a key cannot have the default `null`")
-    if "shared" in attributes and type_.kind is not TypeKind.STRING:
-        report("shared", "only strings can be shared")
-    _check_features(node, type_, attributes, context)
+    for name in field.attributes:
+        check = _CHECKS.get(name)
+        if check is not None:
+            check(field, name)
 
 
-def _check_features(
-    node: syntax.Field, type_: Type, attributes: dict[str, AttributeValue], context: Context
-) -> None:
-    for name, feature in (
-        ("nested_flatbuffer", Feature.NESTED_FLATBUFFERS),
-        ("flexbuffer", Feature.FLEXBUFFERS),
-        ("hash", Feature.HASHES),
-        ("offset64", Feature.OFFSETS_64),
-        ("vector64", Feature.OFFSETS_64),
-    ):
-        if name in attributes:
-            place = attribute_place(name, node.attributes)
-            if name in ("nested_flatbuffer", "flexbuffer") and not type_.is_bytes:
-                context.error(place, f"`{name}` can only stand on `[ubyte]`")
-            else:
-                context.require(feature, place)
-
-
-def read_force_align(
-    node: syntax.Field, type_: Type, attributes: dict[str, AttributeValue], context: Context
-) -> int:
+def read_force_align(field: AttributedField) -> int:
     """Alignment that a vector field asks for, 0 for none.
 
     As in flatc, the attribute has no effect on fields that are neither vectors nor strings.
     """
-    found = integer_attribute("force_align", attributes, node.attributes, context)
+    attributes = field.node.attributes
+    found = integer_attribute("force_align", field.attributes, attributes, field.context)
     if found is None:
         return 0
-    if type_.kind is TypeKind.STRING:
-        context.require(Feature.STRING_ALIGNMENT, found[1])
-    if type_.kind is not TypeKind.VECTOR:
+    if field.type.kind is TypeKind.STRING:
+        field.require(Feature.STRING_ALIGNMENT, "force_align")
+    if field.type.kind is not TypeKind.VECTOR:
         return 0
-    return checked_alignment(found, 1, LARGEST_VECTOR_ALIGNMENT, context)
+    return check_alignment(found, 1, _LARGEST_VECTOR_ALIGNMENT, field.context)
 
 
-LARGEST_VECTOR_ALIGNMENT = 1 << 15
-
-
-def checked_alignment(
+def check_alignment(
     found: tuple[int, syntax.Place], least: int, most: int, context: Context
 ) -> int:
-    """An alignment, 0 if it is none, which is reported."""
+    """Return a written alignment, or 0 if it is none, which is reported."""
     alignment, place = found
     if least <= alignment <= most and alignment & (alignment - 1) == 0:
         return alignment
@@ -102,3 +83,117 @@ def checked_alignment(
         place, f"an alignment must be a power of two from {least} to {most}, not {alignment}"
     )
     return 0
+
+
+def _check_presence(field: AttributedField, name: str) -> None:
+    if field.in_struct:
+        field.report(name, f"`{name}` says nothing in a struct: its fields are always there")
+    elif field.is_scalar:
+        field.report(
+            name,
+            f"`{name}` cannot stand on a scalar: an absent one reads as its default",
+            hint="to tell whether it was written, give it the default `null`",
+        )
+
+
+def _check_deprecated(field: AttributedField, name: str) -> None:
+    if field.in_struct:
+        field.report(name, "a field of a struct cannot be deprecated: it keeps its place")
+
+
+def _check_key(field: AttributedField, name: str) -> None:
+    type_ = field.innermost if field.type.kind is TypeKind.ARRAY else field.type
+    kinds = (TypeKind.SCALAR, TypeKind.ENUM, TypeKind.STRING, TypeKind.STRUCT)
+    if type_.kind not in kinds:
+        field.report(name, "a key must be a scalar, a string or a struct")
+    elif field.default is not None and field.default.value is None:
+        field.report(name, "a key cannot have the default `null`")
+
+
+def _check_shared(field: AttributedField, name: str) -> None:
+    if field.type.kind is not TypeKind.STRING:
+        field.report(name, "only strings can be shared")
+
+
+def _check_nested_flatbuffer(field: AttributedField, name: str) -> None:
+    root = field.attributes[name]
+    if not field.type.is_bytes:
+        field.report(name, f"`{name}` can only stand on `[ubyte]`")
+    elif not isinstance(root, str):
+        field.report(
+            name, f"`{name}` needs the name of the root table", hint=f'write `{name}: "Table"`'
+        )
+    else:
+        place = attribute_place(name, field.node.attributes)
+        symbol = field.context.find(syntax.Identifier(root, place.start, place.end), "table")
+        if symbol is not None and symbol.kind != "table":
+            field.report(name, f"the root must be a table; `{root}` is a {symbol.kind}")
+        field.require(Feature.NESTED_FLATBUFFERS, name)
+
+
+def _check_flexbuffer(field: AttributedField, name: str) -> None:
+    if not field.type.is_bytes:
+        field.report(name, f"`{name}` can only stand on `[ubyte]`")
+    else:
+        field.require(Feature.FLEXBUFFERS, name)
+
+
+def _check_hash(field: AttributedField, name: str) -> None:
+    scalar = field.innermost.scalar
+    is_number = field.innermost.kind in (TypeKind.SCALAR, TypeKind.ENUM)
+    algorithms = _HASHES.get(scalar.size) if scalar is not None and is_number else None
+    if algorithms is None or scalar is None or not scalar.is_integer:
+        field.report(name, "only integers of 16, 32 and 64 bits can be hashes")
+    elif field.attributes[name] not in algorithms:
+        choice = " or ".join(f'"{algorithm}"' for algorithm in algorithms)
+        field.report(name, f"the hash of a {scalar.value} must be {choice}")
+    else:
+        field.require(Feature.HASHES, name)
+
+
+def _check_offset64(field: AttributedField, name: str) -> None:
+    element = field.innermost
+    if field.type.kind is TypeKind.STRING and name == "offset64":
+        field.require(Feature.OFFSETS_64, name)
+    elif field.type.kind is not TypeKind.VECTOR:
+        what = "strings and vectors" if name == "offset64" else "vectors"
+        field.report(name, f"`{name}` can only stand on {what}")
+    elif element.kind not in (TypeKind.SCALAR, TypeKind.STRUCT):
+        field.report(name, f"`{name}` can only stand on vectors of numbers and structs")
+    else:
+        field.require(Feature.OFFSETS_64, name)
+
+
+def _check_cpp_type(field: AttributedField, name: str) -> None:
+    if "hash" not in field.attributes:
+        field.report(name, f"`{name}` can only stand beside `hash`")
+
+
+def _check_native_custom_alloc(field: AttributedField, name: str) -> None:
+    field.report(name, f"`{name}` can only stand on a table or struct")
+
+
+def _check_native_inline(field: AttributedField, name: str) -> None:
+    is_vector = field.type.kind is TypeKind.VECTOR
+    kinds = (TypeKind.STRUCT, TypeKind.TABLE) if is_vector else (TypeKind.STRUCT,)
+    if field.innermost.kind not in kinds:
+        field.report(
+            name, f"`{name}` can only stand on structs and on vectors of them or of tables"
+        )
+
+
+_CHECKS: Mapping[str, Callable[[AttributedField, str], None]] = {
+    "required": _check_presence,
+    "present": _check_presence,
+    "deprecated": _check_deprecated,
+    "key": _check_key,
+    "shared": _check_shared,
+    "nested_flatbuffer": _check_nested_flatbuffer,
+    "flexbuffer": _check_flexbuffer,
+    "hash": _check_hash,
+    "offset64": _check_offset64,
+    "vector64": _check_offset64,
+    "cpp_type": _check_cpp_type,
+    "native_custom_alloc": _check_native_custom_alloc,
+    "native_inline": _check_native_inline,
+}

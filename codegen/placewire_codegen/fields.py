@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from . import syntax
 from .attributes import integer_attribute, read_attributes
 from .diagnostics import Note
 from .features import Feature
-from .field_rules import check_field_attributes
+from .field_rules import AttributedField, check_field_attributes, read_force_align
 from .lexer import read_integer
 from .model import (
     AttributeValue,
-    EnumDefinition,
     ScalarKind,
-    StructDefinition,
     Type,
     TypeKind,
-    UnionDefinition,
 )
-from .scope import BUILTIN_SCALARS, Context
+from .scope import BUILTIN_SCALARS, Context, Definitions
 from .values import Default, read_default
-
-
-@dataclass(slots=True)
-class Definitions:
-    """What is resolved so far, by full name."""
-
-    enums: dict[str, EnumDefinition] = field(default_factory=dict)
-    unions: dict[str, UnionDefinition] = field(default_factory=dict)
-    structs: dict[str, StructDefinition] = field(default_factory=dict)
 
 
 class ResolvedField(NamedTuple):
@@ -39,6 +26,7 @@ class ResolvedField(NamedTuple):
     Attributes:
         slots: How many ids it takes: two for a union, whose tag has a slot of its own.
         written_id: The number of its `id` attribute, and where that stands.
+        force_align: Alignment of its vector in bytes, 0 for the natural one.
     """
 
     node: syntax.Field
@@ -47,6 +35,7 @@ class ResolvedField(NamedTuple):
     attributes: dict[str, AttributeValue]
     slots: int
     written_id: tuple[int, syntax.Place] | None
+    force_align: int
 
 
 _SCALAR_TYPES = {kind: Type(kind=TypeKind.SCALAR, scalar=kind) for kind in ScalarKind}
@@ -91,8 +80,6 @@ def _named_type(name: syntax.Identifier, context: Context, known: Definitions) -
         return Type(kind=TypeKind.ENUM, scalar=known.enums[full_name].underlying, ref=full_name)
     if full_name in known.unions:
         return Type(kind=TypeKind.UNION, scalar=known.unions[full_name].underlying, ref=full_name)
-    if isinstance(symbol.node, syntax.ServiceNode):
-        context.error(name, f"`{name.text}` is a service, not a type")
     return None  # an enum or union that could not be resolved is reported already
 
 
@@ -111,17 +98,15 @@ def resolve_field(
         context.error(node.type, "a table cannot hold an array", hint="wrap the array in a struct")
         return None
     default = _default(node, type_, in_struct, context, known)
-    check_field_attributes(node, type_, default, attributes, in_struct, context)
-    is_union = type_.kind is TypeKind.UNION
-    is_union_vector = type_.element is not None and type_.element.kind is TypeKind.UNION
-    return ResolvedField(
-        node,
-        type_,
-        default,
-        attributes,
-        slots=2 if is_union or is_union_vector else 1,
-        written_id=integer_attribute("id", attributes, node.attributes, context),
-    )
+    force_align = 0
+    written_id = None
+    if attributes:
+        attributed = AttributedField(node, type_, default, attributes, in_struct, context)
+        check_field_attributes(attributed)
+        force_align = read_force_align(attributed)
+        written_id = integer_attribute("id", attributes, node.attributes, context)
+    slots = 2 if (type_.element or type_).kind is TypeKind.UNION else 1
+    return ResolvedField(node, type_, default, attributes, slots, written_id, force_align)
 
 
 def _check_struct_field(
@@ -130,7 +115,11 @@ def _check_struct_field(
     """Whether a struct can hold the type: scalars, enums, earlier structs, and arrays of these."""
     inner = type_.element if type_.kind is TypeKind.ARRAY else type_
     assert inner is not None
-    if inner.kind in (TypeKind.SCALAR, TypeKind.ENUM):
+    if inner.kind is TypeKind.SCALAR:
+        return True
+    if inner.kind is TypeKind.ENUM:
+        if type_.kind is TypeKind.ARRAY:
+            _check_enum_default(node, inner, _ZERO, context, known)
         return True
     if inner.kind is not TypeKind.STRUCT:
         context.error(
@@ -167,11 +156,11 @@ def _default(
         assert type_.scalar is not None
         default = _ZERO_FLOAT if type_.scalar.is_float else _ZERO
     else:
-        read = read_default(literal, type_, context, known.enums)
+        read = read_default(literal, type_, context, known)
         if read is None:
             return None
         default = read
-        if in_struct and default.value != 0:
+        if in_struct and not (isinstance(literal, syntax.IntegerLiteral) and default.value == 0):
             context.error(literal, "a field of a struct has no default: it is always written")
             return None
     if type_.kind is TypeKind.ENUM:

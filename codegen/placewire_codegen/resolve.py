@@ -13,11 +13,11 @@ from . import syntax
 from .diagnostics import Diagnostics, Note
 from .enums import resolve_enum, resolve_union
 from .features import SUPPORTED, Feature
-from .fields import Definitions
 from .file_facts import FileFacts
 from .includes import SchemaFiles, Unit
 from .model import Definition, Root, Schema, TableDefinition
-from .scope import Context, DeclarationNode, Scope, Symbol, collect, prefixes_of
+from .scope import Context, DeclarationNode, Definitions, Scope, Symbol, collect, prefixes_of
+from .services import Services
 from .tables import resolve_struct, resolve_table
 
 __all__ = ["load_schema"]
@@ -87,6 +87,7 @@ class _Resolver:
         self._known = Definitions()
         self._tables: list[TableDefinition] = []
         self._roots: dict[str, Root] = {}
+        self._services = Services()
 
     def schema(self, paths: Sequence[str]) -> Schema:
         return Schema(
@@ -153,6 +154,8 @@ class _Resolver:
             )
             if isinstance(statement, DeclarationNode):
                 self._resolve_declaration(statement, context)
+            elif isinstance(statement, syntax.ServiceNode):
+                self._services.check(statement, context)
             else:
                 facts.take(statement, context)
         file.root = facts.root()
@@ -163,8 +166,6 @@ class _Resolver:
             _keep(known.enums, resolve_enum(node, context))
         elif isinstance(node, syntax.UnionNode):
             _keep(known.unions, resolve_union(node, context))
-        elif isinstance(node, syntax.ServiceNode):
-            context.require(Feature.SERVICES, node.name)
         elif isinstance(node, syntax.TableNode) and node.is_struct:
             _keep(known.structs, resolve_struct(node, context, known))
         elif isinstance(node, syntax.TableNode):

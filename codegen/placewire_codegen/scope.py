@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from . import model, syntax
@@ -26,11 +26,7 @@ BUILTIN_SCALARS: dict[str, model.ScalarKind] = {
 }
 
 DeclarationNode: TypeAlias = (
-    syntax.TableNode
-    | syntax.EnumNode
-    | syntax.UnionNode
-    | syntax.ServiceNode
-    | syntax.UnreadableDeclaration
+    syntax.TableNode | syntax.EnumNode | syntax.UnionNode | syntax.UnreadableDeclaration
 )
 
 
@@ -63,9 +59,7 @@ class Symbol:
             return "struct" if node.is_struct else "table"
         if isinstance(node, syntax.EnumNode):
             return "enum"
-        if isinstance(node, syntax.UnionNode):
-            return "union"
-        return "rpc_service" if isinstance(node, syntax.ServiceNode) else "declaration"
+        return "union" if isinstance(node, syntax.UnionNode) else "declaration"
 
 
 class Scope:
@@ -129,6 +123,24 @@ class Scope:
             names.setdefault(symbol.name, symbol.full_name)
         guess = last if last in names else closest(last, names)
         return f"did you mean `{names[guess]}`?" if guess is not None else None
+
+
+@dataclass(slots=True)
+class Definitions:
+    """What is resolved so far, by full name."""
+
+    enums: dict[str, model.EnumDefinition] = field(default_factory=dict)
+    unions: dict[str, model.UnionDefinition] = field(default_factory=dict)
+    structs: dict[str, model.StructDefinition] = field(default_factory=dict)
+
+    def values_of(self, full_name: str) -> dict[str, int] | None:
+        """Members of an enum, or tags of a union, by name; None if it is neither."""
+        if full_name in self.enums:
+            return {member.name: member.value for member in self.enums[full_name].members}
+        if full_name in self.unions:
+            tags = {member.name: member.tag for member in self.unions[full_name].members}
+            return {"NONE": 0, **tags}
+        return None
 
 
 @dataclass(frozen=True, slots=True)

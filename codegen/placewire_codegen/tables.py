@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from . import syntax
 from .attributes import attribute_place, integer_attribute, read_attributes
 from .diagnostics import Note
-from .field_rules import checked_alignment, read_force_align
-from .fields import Definitions, ResolvedField, resolve_field
+from .field_rules import check_alignment
+from .fields import ResolvedField, resolve_field
 from .layout import MAXIMUM_SLOTS, Extent, lay_out_struct, vtable_offset
 from .model import Field, StructDefinition, TableDefinition, Type, TypeKind
-from .scope import Context
+from .scope import Context, Definitions
 
 _LARGEST_STRUCT_ALIGNMENT = 32
 
@@ -63,7 +63,7 @@ def resolve_struct(
     extents = [_extent(field.type, known) for field in fields]
     layout = lay_out_struct(extents)
     if force_align is not None:
-        alignment = checked_alignment(
+        alignment = check_alignment(
             force_align, layout.alignment, _LARGEST_STRUCT_ALIGNMENT, context
         )
         layout = lay_out_struct(extents, alignment)
@@ -138,7 +138,10 @@ def _check_clashes(fields: Sequence[ResolvedField], context: Context) -> None:
     by_name = {field.node.name.text: field for field in fields}
     for field in fields:
         name = field.node.name
-        for suffix in _GENERATED_SUFFIXES.get(field.type.kind, ()):
+        suffixes = _GENERATED_SUFFIXES.get(field.type.kind, ())
+        if field.slots == 2:  # the tag of a union, or the tags of a vector of unions
+            suffixes = (*suffixes, "_type")
+        for suffix in dict.fromkeys(suffixes):
             clashing = by_name.get(name.text + suffix)
             if clashing is not None:
                 context.error(
@@ -234,7 +237,7 @@ def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Fie
         present="present" in attributes,
         deprecated="deprecated" in attributes,
         key="key" in attributes,
-        force_align=read_force_align(node, field.type, attributes, context),
+        force_align=field.force_align,
         doc=context.doc(node.doc),
         attributes=attributes,
     )

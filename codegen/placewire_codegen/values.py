@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 from . import syntax
 from .diagnostics import closest
 from .lexer import FLOAT_SPELLING, INTEGER_SPELLING, read_integer
-from .model import EnumDefinition, ScalarKind, Type
-from .scope import Context
+from .model import ScalarKind, Type
+from .scope import Context, Definitions
 
 _FUNCTIONS: Mapping[str, Callable[[float], float]] = {
     "deg": lambda x: x / math.pi * 180.0,
@@ -39,7 +39,7 @@ def read_default(
     literal: syntax.Value,
     type_: Type,
     context: Context,
-    enums: Mapping[str, EnumDefinition],
+    known: Definitions,
 ) -> Default | None:
     """Value of the default of a scalar or enum field; None if it is wrong, which is reported.
 
@@ -57,7 +57,7 @@ def read_default(
     if scalar.is_float:
         number = _float(literal, context)
     else:
-        number = _integer(literal, type_, context, enums)
+        number = _integer(literal, type_, context, known)
         if number is not None and not _fits(number, scalar, literal, context):
             return None
         if number is not None and scalar is ScalarKind.BOOL:
@@ -88,7 +88,7 @@ def _float(literal: syntax.Value, context: Context) -> float | None:
     if not isinstance(literal, syntax.EmptyVectorLiteral):
         text = literal.text
         if isinstance(literal, syntax.StringLiteral):
-            text = text.rstrip(" ")
+            text = text.strip(" ")
         if FLOAT_SPELLING.fullmatch(text):
             return _float_of_spelling(text)
         if _FLOAT_NAME.fullmatch(text):
@@ -100,7 +100,8 @@ def _float(literal: syntax.Value, context: Context) -> float | None:
                 hint=f"write `{text}p0` or `{read_integer(text)}`",
             )
             return None
-        context.error(literal, f"expected a number, found `{text}`")
+        shown = _shown(literal) if isinstance(literal, syntax.StringLiteral) else f"`{text}`"
+        context.error(literal, f"expected a number, found {shown}")
         return None
     context.error(literal, "expected a number, found `[]`")
     return None
@@ -133,7 +134,7 @@ def _evaluate(call: syntax.CallLiteral, context: Context) -> float | None:
 
 
 def _integer(
-    literal: syntax.Value, type_: Type, context: Context, enums: Mapping[str, EnumDefinition]
+    literal: syntax.Value, type_: Type, context: Context, known: Definitions
 ) -> int | None:
     scalar = type_.scalar
     assert scalar is not None
@@ -143,57 +144,54 @@ def _integer(
         context.error(literal, f"expected an integer for {scalar.value}, found `{literal.text}`")
         return None
     assert isinstance(literal, (syntax.NameLiteral, syntax.StringLiteral))
-    text = literal.text.rstrip(" ")
+    text = literal.text.strip(" ")
     if scalar is ScalarKind.BOOL and text in ("true", "false"):
         return int(text == "true")
     if isinstance(literal, syntax.StringLiteral) and INTEGER_SPELLING.fullmatch(text):
         return read_integer(text)
     if scalar is ScalarKind.BOOL:
-        context.error(literal, f"expected `true`, `false` or an integer, found `{text}`")
+        context.error(literal, f"expected `true`, `false` or an integer, found {_shown(literal)}")
         return None
-    return _members(literal, type_, context, enums)
+    return _members(literal, type_, context, known)
 
 
-def _members(
-    literal: _Word, type_: Type, context: Context, enums: Mapping[str, EnumDefinition]
-) -> int | None:
+def _members(literal: _Word, type_: Type, context: Context, known: Definitions) -> int | None:
     """Value of a member's name, or of several, which are combined with OR.
 
     A field of an enum names its own members; a plain integer field says which enum: `"E.B"`.
     """
     value = 0
-    for word in literal.text.split(" "):
-        enum_name, _, member_name = word.rpartition(".")
-        enum = enums.get(type_.ref) if type_.ref is not None else None
-        if enum is None:
+    for word in literal.text.strip(" ").split(" "):
+        owner, member = type_.ref, word
+        if owner is None:
+            enum_name, _, member = word.rpartition(".")
             if not enum_name:
                 context.error(
                     literal,
-                    f"expected an integer, found `{word}`",
+                    f"expected an integer, found {_shown(literal)}",
                     hint='a member of an enum is written as "Enum.MEMBER" here, in quotes',
                 )
                 return None
-            reference = syntax.Identifier(enum_name, literal.start, literal.end)
-            symbol = context.find(reference, "enum")
+            symbol = context.find(syntax.Identifier(enum_name, literal.start, literal.end), "enum")
             if symbol is None:
                 return None
-            enum = enums.get(symbol.full_name)
-            if enum is None:
-                context.error(literal, f"{symbol.kind} `{enum_name}` is not an enum")
-                return None
-        else:
-            member_name = word
-        values = {member.name: member.value for member in enum.members}
-        if member_name not in values:
-            guess = closest(member_name, values)
-            context.error(
-                literal,
-                f"enum `{enum.name}` has no member `{member_name}`",
-                hint=f"did you mean `{guess}`?" if guess else None,
-            )
+            owner = symbol.full_name
+        values = known.values_of(owner)
+        if values is None:
+            context.error(literal, f"`{owner}` is not an enum")
             return None
-        value |= values[member_name]
+        if member not in values:
+            guess = closest(member, values)
+            hint = f"did you mean `{guess}`?" if guess else None
+            context.error(literal, f"`{owner}` has no member `{member}`", hint=hint)
+            return None
+        value |= values[member]
     return value
+
+
+def _shown(literal: _Word) -> str:
+    quote = '"' if isinstance(literal, syntax.StringLiteral) else "`"
+    return f"{quote}{literal.text}{quote}"
 
 
 def _fits(value: int, scalar: ScalarKind, node: syntax.Place, context: Context) -> bool:
