@@ -20,6 +20,18 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 __all__ = [
+    "BOOL",
+    "FLOAT32",
+    "FLOAT64",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "STRING",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
     "EnumInfo",
     "FieldInfo",
     "RootInfo",

@@ -14,7 +14,7 @@ import pytest
 
 from tests.project.tree import ROOT, files, relative
 
-STANDARD_LIBRARY = sys.stdlib_module_names
+STANDARD_LIBRARY = sys.stdlib_module_names | {"_typeshed"}  # the latter for type checkers
 STANDARD_HEADER = re.compile(r"[a-z_]+|c[a-z]+|(sys|fcntl|unistd|dlfcn)(/[a-z]+)?(\.h)?")
 
 
