@@ -18,6 +18,9 @@ __all__ = ["IDENTIFIER", "Head", "check_segments", "read_head"]
 
 IDENTIFIER = b"ET12"
 
+_SMALLEST = 16
+"""Bytes of a FlatBuffer with an identifier and an empty table: root offset, table, vtable."""
+
 _SEARCHED = 1 << 16
 """Bytes in which a misplaced identifier is looked for, to explain what is wrong."""
 
@@ -113,6 +116,12 @@ def _check_identifier(data: memoryview) -> Iterator[Finding]:
         return
     found = bytes(data[4:HEADER_START])
     if found == IDENTIFIER:
+        if len(data) < _SMALLEST:
+            yield _error(
+                "FILE_TOO_SMALL",
+                len(data),
+                f"the file has {len(data)} bytes; the smallest program has {_SMALLEST}",
+            )
         return
     position = bytes(data[:_SEARCHED]).find(IDENTIFIER)
     if position < 0:

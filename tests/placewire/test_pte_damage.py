@@ -1,0 +1,286 @@
+"""A damaged file gets an error that says what was found, what was expected, and where."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from placewire_schema import CodecError
+from placewire_schema.errors import InvalidProgramError, PlacewireError
+from placewire_schema.program import (
+    DataLocation,
+    DataSegment,
+    ExecutionPlan,
+    NamedData,
+    Program,
+    SubsegmentOffsets,
+)
+
+from placewire.pte import PteFile, check_bytes
+from tests.placewire.files import delegate, file_bytes, header_of, with_area, with_u32, with_u64
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM_SIZE, SEGMENT_BASE, DATA_SIZE = 16, 24, 32
+"""Positions of the header's numbers."""
+
+
+def _good(header_length: int = 32) -> bytes:
+    program = Program(constant_segment=SubsegmentOffsets(segment_index=0, offsets=[0, 0]))
+    return file_bytes(program, [b"A" * 20], header_length=header_length)
+
+
+def _message(data: bytes) -> str:
+    """The error of loading a file; the check must report the same."""
+    with pytest.raises(InvalidProgramError) as caught:
+        PteFile.from_bytes(data)
+    findings = check_bytes(data)
+    assert findings
+    assert findings[0].message in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_error_is_a_value_error_too() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        PteFile.from_bytes(b"")
+
+
+def test_the_error_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "cut.pte"
+    path.write_bytes(_good()[:-1])
+    with pytest.raises(InvalidProgramError, match=f"^{re.escape(str(path))}: the file ends at"):
+        PteFile.load(path)
+
+
+def test_an_empty_file_is_named_so() -> None:
+    assert _message(b"") == (
+        "the file is empty; a .pte file begins with a root offset and the identifier 'ET12', 8 "
+        "bytes"
+    )
+
+
+def test_a_file_shorter_than_its_identifier_is_named_so() -> None:
+    assert _message(_good()[:7]).startswith("the file has 7 bytes; ")
+
+
+def test_a_file_too_small_for_any_program_is_named_so() -> None:
+    assert _message(_good()[:15]) == "the file has 15 bytes; the smallest program has 16"
+
+
+def test_another_kind_of_file_is_named_so() -> None:
+    assert _message(b"PK\3\4" + b"zip file" * 20) == (
+        "not a .pte file: bytes 4..8 are b'zip ', expected b'ET12'"
+    )
+
+
+def test_bytes_before_the_program_are_counted() -> None:
+    assert _message(b"\0" * 16 + _good()) == (
+        "the identifier 'ET12' stands at byte 20, expected at byte 4: 16 bytes precede the program"
+    )
+
+
+def test_bytes_missing_before_the_identifier_are_counted() -> None:
+    assert _message(_good()[3:]) == (
+        "the identifier 'ET12' stands at byte 1, expected at byte 4: 3 bytes are missing before it"
+    )
+
+
+def test_a_header_that_is_too_short_is_refused() -> None:
+    assert _message(with_u32(_good(), 12, 23)) == (
+        "the extended header is 23 bytes long, expected at least 24"
+    )
+
+
+def test_a_truncated_header_names_where_it_ends() -> None:
+    assert _message(_good()[:39]) == (
+        "the file ends at byte 39, inside its extended header, which ends at byte 40"
+    )
+
+
+def test_a_header_longer_than_the_file_is_refused() -> None:
+    data = _good()
+    assert _message(with_u32(data, 12, 0xFFFFFFFF)) == (
+        f"the file ends at byte {len(data)}, inside its extended header, which ends at byte "
+        f"{8 + 0xFFFFFFFF}"
+    )
+
+
+def test_a_program_that_ends_inside_the_header_is_refused() -> None:
+    assert _message(with_u64(_good(), PROGRAM_SIZE, 39)) == (
+        "the header says that the program ends at byte 39, inside the header, which ends at byte 40"
+    )
+
+
+def test_a_program_that_is_cut_short_says_how_much_is_missing() -> None:
+    data = _good()
+    _, program_size, _, _ = header_of(data)
+    assert _message(data[:100]) == (
+        f"the file ends at byte 100, expected at byte {program_size}, where the program ends, or "
+        f"behind it: {program_size - 100} bytes are missing"
+    )
+
+
+def test_segment_data_that_is_cut_short_says_how_much_is_missing() -> None:
+    data = _good()
+    _, _, base, _ = header_of(data)
+    assert _message(data[:-5]) == (
+        f"the file ends at byte {len(data) - 5}, expected at byte {len(data)}, where the 20 bytes "
+        f"of segment data that begin at byte {base} end: 5 bytes are missing"
+    )
+
+
+@pytest.mark.parametrize("header_length", [24, 32])
+def test_a_file_that_has_grown_says_by_how_much(header_length: int) -> None:
+    data = _good(header_length)
+    message = _message(data + b"12345")
+    assert f"the file ends at byte {len(data) + 5}, expected at byte {len(data)}" in message
+    assert message.endswith(": 5 bytes follow")
+
+
+def test_with_a_short_header_the_last_segment_says_where_the_file_ends() -> None:
+    data = _good(header_length=24)
+    assert _message(data[:-5]) == (
+        f"the file ends at byte {len(data) - 5}, expected at byte {len(data)}, where the last "
+        "segment ends: 5 bytes are missing"
+    )
+
+
+def test_a_segment_base_inside_the_program_is_refused() -> None:
+    data = _good()
+    _, program_size, _, _ = header_of(data)
+    assert _message(with_u64(data, SEGMENT_BASE, 64)) == (
+        f"the header says that segments begin at byte 64, inside the program, which ends at byte "
+        f"{program_size}"
+    )
+
+
+def test_a_segment_base_of_zero_is_refused_if_there_are_segments() -> None:
+    data = with_u64(_good(header_length=24), SEGMENT_BASE, 0)
+    assert _message(data).startswith("the header says that segments begin at byte 0, inside")
+
+
+def test_a_segment_base_near_the_end_of_64_bits_does_not_overflow() -> None:
+    assert "expected at byte 18446744073709551" in _message(
+        with_u64(_good(), SEGMENT_BASE, 2**64 - 1)
+    )
+
+
+def test_segment_data_near_the_end_of_64_bits_does_not_overflow() -> None:
+    assert "expected at byte 18446744073709551" in _message(with_u64(_good(), DATA_SIZE, 2**64 - 1))
+
+
+def test_a_damaged_magic_is_shown_beside_the_expected_one() -> None:
+    data = bytearray(_good())
+    data[8] = ord("x")
+    assert _message(bytes(data)) == (
+        "segments: the program has 20 bytes of segment data, so an extended header must stand at "
+        "byte 8: found b'xh00', expected its magic b'eh00'"
+    )
+
+
+@pytest.mark.parametrize("offset", [1, 2**32 + 16, 2**64 - 1])
+def test_a_segment_outside_the_data_is_named(offset: int) -> None:
+    segments = [DataSegment(size=5), DataSegment(offset=offset, size=200)]
+    assert _message(with_area(Program(segments=segments), b"A" * 134)) == (
+        f"segments[1]: the segment ends at byte {offset + 200} of the segment data, which has 134 "
+        "bytes"
+    )
+
+
+def test_every_segment_outside_the_data_is_found() -> None:
+    segments = [DataSegment(offset=200, size=1), DataSegment(size=1), DataSegment(size=500)]
+    findings = check_bytes(with_area(Program(segments=segments), b"A" * 134))
+    assert [(finding.rule, finding.path) for finding in findings] == [
+        ("SEGMENT_OUT_OF_BOUNDS", "segments[0]"),
+        ("SEGMENT_OUT_OF_BOUNDS", "segments[2]"),
+    ]
+
+
+def test_a_delegate_of_a_missing_segment_is_named() -> None:
+    program = Program(execution_plan=[ExecutionPlan(delegates=[delegate(DataLocation.SEGMENT, 7)])])
+    pte = PteFile.from_bytes(file_bytes(program, [b"one"]))
+    with pytest.raises(InvalidProgramError, match=r"^delegate 'demo': .* segment 7, but .* 1 seg"):
+        pte.delegate_blob(pte.program.execution_plan[0].delegates[0])
+
+
+def test_a_delegate_of_missing_inline_data_is_named() -> None:
+    program = Program(execution_plan=[ExecutionPlan(delegates=[delegate(DataLocation.INLINE, 7)])])
+    pte = PteFile.from_bytes(file_bytes(program, header_length=0))
+    with pytest.raises(InvalidProgramError, match=r"^delegate 'demo': .* inline data 7, but .* 0"):
+        pte.delegate_blob(pte.program.execution_plan[0].delegates[0])
+
+
+def test_named_data_of_a_missing_segment_is_named() -> None:
+    program = Program(named_data=[NamedData(key="k", segment_index=9)])
+    pte = PteFile.from_bytes(file_bytes(program, [b"one"]))
+    with pytest.raises(InvalidProgramError, match=r"^named data 'k': refers to segment 9, but"):
+        pte.named_data["k"]
+
+
+def test_a_constant_behind_its_segment_is_named() -> None:
+    program = Program(constant_segment=SubsegmentOffsets(segment_index=0, offsets=[0, 0, 999]))
+    pte = PteFile.from_bytes(file_bytes(program, [b"A" * 20]))
+    assert bytes(pte.constants[1]) == b"A" * 20
+    with pytest.raises(InvalidProgramError, match=r"constant_segment\.offsets\[2\]: .* byte 999"):
+        pte.constants[2]
+
+
+def test_constants_in_a_missing_segment_are_named() -> None:
+    program = Program(constant_segment=SubsegmentOffsets(segment_index=4, offsets=[0, 0]))
+    pte = PteFile.from_bytes(file_bytes(program, [b"A" * 20]))
+    with pytest.raises(InvalidProgramError, match=r"^constant_segment: refers to segment 4, but"):
+        len(pte.constants)
+
+
+@pytest.mark.parametrize("name", ["dev_add", "cond", "scalars_in"])
+def test_every_truncation_of_a_real_file_is_explained(corpus: Path, name: str) -> None:
+    data = (corpus / f"{name}.pte").read_bytes()
+    assert check_bytes(data) == []
+    for size in range(len(data)):
+        assert re.search(
+            rf"the file (is empty|has {size} bytes|ends at byte {size})", _message(data[:size])
+        )
+
+
+@pytest.mark.parametrize("name", ["dev_add", "xnnpack_mlp", "kv_names"])
+def test_no_mutation_of_a_real_file_raises_anything_else(corpus: Path, name: str) -> None:
+    original = (corpus / f"{name}.pte").read_bytes()
+    _, program_size, _, _ = header_of(original)
+    generator = random.Random(name)
+    outcomes = {"refused": 0, "read": 0}
+    for _ in range(1000):
+        data = bytearray(original)
+        for _ in range(generator.randint(1, 4)):
+            # Nothing depends on the segments' bytes.
+            data[generator.randrange(program_size)] = generator.choice((0, 1, 0x7F, 0x80, 0xFF))
+        outcomes[_outcome(bytes(data))] += 1
+    assert min(outcomes.values()) > 50, outcomes
+
+
+def _outcome(data: bytes) -> str:
+    """Read a file in every way; a fault of ours raises something unexpected."""
+    findings = check_bytes(data)
+    try:
+        pte = PteFile.from_bytes(data)
+    except (PlacewireError, CodecError):
+        assert findings
+        return "refused"
+    reads = [
+        lambda: list(pte.constants),
+        lambda: [list(values) for values in pte.mutable_data],
+        lambda: list(pte.named_data.values()),
+        lambda: [
+            pte.delegate_blob(delegate)
+            for plan in pte.program.execution_plan
+            for delegate in plan.delegates
+        ],
+    ]
+    for read in reads:
+        with contextlib.suppress(PlacewireError, CodecError):
+            read()
+    assert pte.to_bytes() == data
+    return "read"

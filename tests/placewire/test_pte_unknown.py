@@ -1,0 +1,145 @@
+"""What the schema does not know is read, reported, and never lost without a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import flatbuffers
+import pytest
+from placewire_schema import Finding, UnknownMember, UnpackError, unpack_program
+from placewire_schema.errors import UnknownContentError
+from placewire_schema.program import DeviceType
+
+from placewire.pte import PteFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def _with_unknown(data: bytes, wanted: Callable[[list[Finding]], bool]) -> bytes:
+    """The first change of one byte of a file that a reader reports as `wanted`."""
+    for position in range(40, len(data)):
+        changed = data[:position] + b"\x63" + data[position + 1 :]
+        report: list[Finding] = []
+        try:
+            unpack_program(changed, strict=False, report=report)
+        except UnpackError:
+            continue
+        if wanted(report):
+            return changed
+    raise AssertionError("no byte of the file makes such a difference")
+
+
+@pytest.fixture(scope="module")
+def unknown_device(corpus: Path) -> bytes:
+    """dev_add.pte with a tensor on a device of type 99."""
+    return _with_unknown(
+        (corpus / "dev_add.pte").read_bytes(),
+        lambda report: (
+            [finding.rule for finding in report] == ["UNKNOWN_ENUM_VALUE"]
+            and report[0].path.endswith(".extra_tensor_info.device_type")
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def unknown_member(corpus: Path) -> bytes:
+    """dev_add.pte with a value of type 99."""
+    return _with_unknown(
+        (corpus / "dev_add.pte").read_bytes(),
+        lambda report: (
+            [finding.rule for finding in report] == ["UNKNOWN_UNION_MEMBER"]
+            and report[0].path.endswith(".val")
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def unknown_field() -> bytes:
+    """A program with a ninth field, written by FlatBuffers' own library."""
+    builder = flatbuffers.Builder()
+    builder.StartObject(9)
+    builder.PrependUint32Slot(8, 77, 0)
+    builder.Finish(builder.EndObject(), file_identifier=b"ET12")
+    return bytes(builder.Output())
+
+
+@pytest.fixture(params=["unknown_device", "unknown_member", "unknown_field"])
+def unknown(request: pytest.FixtureRequest) -> bytes:
+    data: bytes = request.getfixturevalue(request.param)
+    return data
+
+
+def test_the_file_loads_and_says_what_is_unknown(unknown: bytes) -> None:
+    assert len(PteFile.from_bytes(unknown).unknown) == 1
+
+
+def test_the_unknown_device_is_named_by_its_path(unknown_device: bytes) -> None:
+    (finding,) = PteFile.from_bytes(unknown_device).unknown
+    assert finding.rule == "UNKNOWN_ENUM_VALUE"
+    assert finding.path.startswith("execution_plan[0].values[")
+    assert "99" in finding.message
+
+
+def test_it_is_saved_untouched(unknown: bytes) -> None:
+    pte = PteFile.from_bytes(unknown)
+    assert not pte.is_modified()
+    assert pte.to_bytes() == unknown
+    assert pte.to_bytes(drop_unknown=True) == unknown
+
+
+def test_rewriting_it_is_refused(unknown: bytes, tmp_path: Path) -> None:
+    pte = PteFile.from_bytes(unknown)
+    pte.program.version = 1
+    with pytest.raises(UnknownContentError, match="writing it anew would lose that") as caught:
+        pte.save(tmp_path / "out.pte")
+    assert str(pte.unknown[0]) in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_device_is_dropped_when_that_is_asked(unknown_device: bytes) -> None:
+    pte = PteFile.from_bytes(unknown_device)
+    devices = _device_types(pte)
+    assert devices.count(99) == 1
+    pte.program.execution_plan[0].name = "renamed"
+    again = PteFile.from_bytes(pte.to_bytes(drop_unknown=True))
+    assert again.unknown == ()
+    assert _device_types(again) == [DeviceType.CPU if type_ == 99 else type_ for type_ in devices]
+
+
+def test_an_unknown_field_is_dropped_when_that_is_asked(unknown_field: bytes) -> None:
+    pte = PteFile.from_bytes(unknown_field)
+    pte.program.version = 1
+    again = PteFile.from_bytes(pte.to_bytes(drop_unknown=True))
+    assert again.unknown == ()
+    assert again.program.version == 1
+
+
+def test_an_unknown_value_cannot_be_dropped(unknown_member: bytes) -> None:
+    pte = PteFile.from_bytes(unknown_member)
+    (finding,) = pte.unknown
+    pte.program.execution_plan[0].name = "renamed"
+    with pytest.raises(UnknownContentError) as caught:
+        pte.to_bytes(drop_unknown=True)
+    assert str(caught.value).startswith(f"{finding.path}: ")
+    assert any(
+        value.val == UnknownMember(tag=99) for value in pte.program.execution_plan[0].values
+    ), "nothing was changed"
+
+
+def test_a_field_that_is_absent_is_not_unknown() -> None:
+    builder = flatbuffers.Builder()
+    builder.StartObject(0)
+    builder.Finish(builder.EndObject(), file_identifier=b"ET12")
+    pte = PteFile.from_bytes(bytes(builder.Output()))
+    assert pte.unknown == ()
+    pte.program.version = 1
+    assert PteFile.from_bytes(pte.to_bytes()).program.version == 1
+
+
+def _device_types(pte: PteFile) -> list[int]:
+    from placewire.placement import tensors
+
+    extras = [tensor.extra_tensor_info for _, tensor in tensors(pte.program.execution_plan[0])]
+    return [extra.device_type for extra in extras if extra is not None]
