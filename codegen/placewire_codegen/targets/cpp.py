@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..config import ProjectConfig
 from ..model import Schema
@@ -16,7 +16,11 @@ from .cpp_order import has_classes
 from .cpp_text import string_literal
 from .cpp_verifier import VerifierBuilder
 from .cpp_views import ViewBuilder
+from .cpp_writer import render_writer
 from .rules import STRUCTURE_RULES
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _SMALLEST_EMPTY_STRUCT = 16
 
@@ -64,6 +68,7 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
         module = names.module(namespace)
         for header, text in _module_headers(schema, names, namespace, templates):
             yield GeneratedFile(f"{directory}/{module}/{header}", text)
+    yield from render_writer(schema, config, templates)
 
 
 def _module_headers(
@@ -117,7 +122,7 @@ def _module_headers(
         )
 
 
-def view_fields(view: Any) -> dict[str, Any]:
+def view_fields(view: DataclassInstance) -> dict[str, Any]:
     """Return the fields of a view object, as the variables of its template."""
     return {field.name: getattr(view, field.name) for field in fields(view)}
 

@@ -122,7 +122,7 @@ class CppNames:
         return NameScope(CPP_KEYWORDS | support | types | modules | {class_name, *more})
 
     def attribute_scope(self, namespace: str) -> frozenset[str]:
-        """Names that a function of one argument in `namespace`, overloaded by type, may not have."""
+        """Names that functions of `namespace` that are overloaded by type may not have."""
         types = {
             name
             for full_name, name in self._types.items()

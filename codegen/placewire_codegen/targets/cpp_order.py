@@ -9,7 +9,6 @@ from ..model import (
     Schema,
     StructDefinition,
     TableDefinition,
-    TypeKind,
     UnionDefinition,
 )
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ..model import (
     Field,
     Schema,
-    StructDefinition,
     TableDefinition,
     Type,
     TypeKind,

@@ -35,6 +35,8 @@ many times the size of the buffer."""
 TABLE_CHARGE = 32
 """What a table costs beyond its bytes: about what its object takes."""
 LARGEST_BUFFER = 2**31 - 1
+LARGEST_NUMBER = 2**63 - 1
+"""Larger numbers are reported as this one, here as in C++."""
 
 _read_u16 = struct.Struct("<H").unpack_from
 _read_u16_pair = struct.Struct("<HH").unpack_from
@@ -65,7 +67,7 @@ def measure(table: TableInfo, buffer: memoryview) -> Extent:
     if length < 24:
         return Extent(buffer, size, table, make_finding("HEADER_INVALID", "", 12, length, 24))
     if not 8 <= program_size <= size:
-        fault = make_finding("HEADER_INVALID", "", 16, program_size, size)
+        fault = make_finding("HEADER_INVALID", "", 16, min(program_size, LARGEST_NUMBER), size)
         return Extent(buffer, size, table, fault)
     return Extent(buffer, program_size, table)
 

@@ -11,5 +11,5 @@ int main(int argument_count, char** arguments) {
       argument_count, arguments,
       {root<schema::program::Program>("Program"), root<schema::program::Tensor>("Tensor"),
        root<schema::program::EValue>("EValue"), root<schema::program::Chain>("Chain"),
-       root<schema::device_info::DeviceTable>("DeviceTable")});
+       root<schema::program::Null>("Null"), root<schema::device_info::DeviceTable>("DeviceTable")});
 }

@@ -1,0 +1,94 @@
+"""Compiles small C++ programs around the generated headers, and talks to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+HEADERS = ROOT / "generated" / "include"
+SOURCES = Path(__file__).parent
+
+WARNINGS = (
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Wshadow",
+    "-Werror",
+)
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+NO_RUNTIME = ("-fno-exceptions", "-fno-rtti")
+
+
+def compilers() -> list[str]:
+    """Return the C++ compilers of this machine: `$CXX`, else gcc and clang."""
+    wanted = [os.environ["CXX"]] if "CXX" in os.environ else ["g++", "clang++"]
+    found = [name for name in wanted if shutil.which(name)]
+    return found or [name for name in ("c++",) if shutil.which(name)]
+
+
+def compile_cpp(
+    source: Path, output: Path, *flags: str, include: Sequence[Path] = (HEADERS,), compiler: str
+) -> Path:
+    """Compile one source file to a program, or fail with what the compiler said."""
+    command = [
+        *(compiler, "-std=c++17", *WARNINGS, *flags),
+        *(f"-I{folder}" for folder in (*include, SOURCES)),
+        *(str(source), "-o", str(output)),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{' '.join(command)}\n{result.stderr[:4000]}"
+    return output
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a verifier says about a buffer that is not sound."""
+
+    rule: str
+    path: str
+    offset: int
+    found: int
+    expected: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A compiled `driver.h`."""
+
+    program: Path
+
+    def verify(self, cases: Iterable[tuple[str, bytes]]) -> list[Fault | int]:
+        """Return a fault, or the sum of a full walk, for each pair of a table type and a buffer."""
+        sent = list(cases)
+        answers = self._run("verify", sent).splitlines()
+        assert len(answers) == len(sent)
+        return [_answer(json.loads(line)) for line in answers]
+
+    def verify_one(self, type_: str, buffer: bytes) -> Fault | int:
+        """Return a fault, or the sum of a full walk."""
+        (answer,) = self.verify([(type_, buffer)])
+        return answer
+
+    def read(self, type_: str, buffer: bytes) -> Any:
+        """Return the tree that views see in a sound buffer, as JSON objects."""
+        return json.loads(self._run("print", [(type_, buffer)]))
+
+    def _run(self, mode: str, cases: Iterable[tuple[str, bytes]]) -> str:
+        sent = b"".join(b"%s %d\n%s" % (type_.encode(), len(data), data) for type_, data in cases)
+        result = subprocess.run([self.program, mode], input=sent, capture_output=True, check=False)
+        assert result.returncode == 0, result.stderr.decode(errors="replace")[:4000]
+        return result.stdout.decode()
+
+
+def _answer(fields: dict[str, Any]) -> Fault | int:
+    return int(fields["sum"]) if "sum" in fields else Fault(**fields)
