@@ -34,7 +34,15 @@ class RuleView:
 
 
 def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:
-    """Yield the support headers, then the headers of every module."""
+    """Yield all headers: those that read, then those that write."""
+    yield from render_readers(schema, config, templates)
+    yield from render_writer(schema, config, templates)
+
+
+def render_readers(
+    schema: Schema, config: ProjectConfig, templates: Templates
+) -> Iterator[GeneratedFile]:
+    """Yield what reads and checks buffers: support headers, then those of every module."""
     names = CppNames(schema, config)
     directory = config.header_directory.as_posix()
     yield GeneratedFile(
@@ -68,7 +76,6 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
         module = names.module(namespace)
         for header, text in _module_headers(schema, names, namespace, templates):
             yield GeneratedFile(f"{directory}/{module}/{header}", text)
-    yield from render_writer(schema, config, templates)
 
 
 def _module_headers(

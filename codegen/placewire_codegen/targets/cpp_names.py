@@ -31,12 +31,13 @@ SCALAR_TYPES = {
     ScalarKind.FLOAT64: "double",
 }
 
-OVERLOADED_NAMES = frozenset({"audit", "describe", "is_valid", "name", "verify"})
+OVERLOADED_NAMES = frozenset({"audit", "describe", "is_valid", "name", "pack", "verify"})
 """Functions that the headers overload by type; a module has them all, a class may have its own."""
 
 SUPPORT_NAMES = OVERLOADED_NAMES | frozenset(
-    """AbsentUnion AuditFinding AuditRule Bytes Path Rule StructView TableView UnknownUnionMember
-    Vector VerifyResult kModelStamp kRootPath std wire""".split()
+    """AbsentUnion Alignments AuditFinding AuditRule Box Bytes PackResult Path Rule StructView
+    TableView UnknownUnionMember Vector VerifyResult kModelStamp kRootPath objects std
+    wire""".split()
 )
 """Names of the support headers, which no schema name may hide."""
 
@@ -53,7 +54,7 @@ class CppNames:
         self.namespace = config.cpp_namespace
         self.include_prefix = config.include_prefix
         self._schema = schema
-        modules = NameScope(CPP_KEYWORDS | {"wire", "std"})
+        modules = NameScope(CPP_KEYWORDS | {"bindings", "std", "wire"})
         self._modules = {
             namespace: modules.claim(module_name(namespace, config))
             for namespace in schema.namespaces

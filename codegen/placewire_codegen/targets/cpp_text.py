@@ -73,7 +73,7 @@ def guard(condition: str, action: str, *, indent: int) -> str:
 
 
 def filled(start: str, items: Iterable[str], end: str, *, indent: int = 0) -> str:
-    """Return `items`, separated by commas, aligned behind `start` or, if that is shorter, below it."""
+    """Return `items`, separated by commas, aligned behind `start` or, if that is shorter, below."""
     texts = list(items)
     aligned = _fill(" " * indent + start, texts, end, margin=indent + len(start))
     if len(aligned) <= 2:
