@@ -1,4 +1,4 @@
-# Compile options that all of our own C++ targets share.
+# Sources and compile options of our own C++ targets.
 
 # placewire_compile_options(target)
 #
@@ -21,4 +21,15 @@ function(placewire_compile_options target)
                                              -fno-sanitize-recover=all)
     target_link_options(${target} PRIVATE -fsanitize=${PLACEWIRE_SANITIZE})
   endif()
+endfunction()
+
+# placewire_sources(variable folder)
+#
+# Sets `variable` to all .cpp files below `folder`; a folder without any is an error.
+function(placewire_sources variable folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  if(NOT sources)
+    message(FATAL_ERROR "${folder} holds no .cpp files.\nRun: python -m placewire_codegen")
+  endif()
+  set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
