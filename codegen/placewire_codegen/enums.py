@@ -16,7 +16,7 @@ from .model import (
     UnionDefinition,
     UnionMember,
 )
-from .scope import BUILTIN_SCALARS, Context
+from .scope import BUILTIN_SCALARS, Context, spelling_of
 
 
 def resolve_enum(node: syntax.EnumNode, context: Context) -> EnumDefinition | None:
@@ -84,8 +84,10 @@ def resolve_union(node: syntax.UnionNode, context: Context) -> UnionDefinition |
         # A member named by its type alone, in another namespace, is called `other_Type`.
         plain = syntax.Identifier(name.text.replace(".", "_"), name.start, name.end)
         tag = tags.take(plain, member.value)
+        if tag is None:
+            continue
         type_ = _member_type(member, context)
-        if tag is None or type_ is None:
+        if type_ is None:
             continue
         members.append(
             UnionMember(
@@ -156,39 +158,38 @@ class _Values:
         if bit_flags:
             self._minimum, self._maximum = 0, 8 * underlying.size - 1 - underlying.is_signed
         self._context = context
-        self._next: int | None = 0  # None after a member whose number is unknown
+        self._next: int | None = 0  # None behind a member whose number is unknown or does not fit
+        self._none: syntax.Identifier | None = None
         self._names: dict[str, syntax.Identifier] = {}
         self._owners: dict[int, syntax.Identifier] = {}
 
     def reserve_none(self, union: syntax.Identifier) -> None:
         """Take the tag 0 and the name NONE, which every union has."""
-        none = syntax.Identifier("NONE", union.start, union.end)
-        self._names["NONE"] = self._owners[0] = none
+        self._none = syntax.Identifier("NONE", union.start, union.end)
+        self._names["NONE"] = self._owners[0] = self._none
         self._next = 1
 
     def take(self, name: syntax.Identifier, written: syntax.Value | None) -> int | None:
-        """The value of the next member; None if it has none, which is reported."""
+        """The value of the next member; None if its name is taken or its number unknown.
+
+        A number that does not fit or is taken is reported and returned all the same: nothing else
+        should be reported because the member is missing.
+        """
         number = self._number(written)
-        self._next = None if number is None else number + 1
-        previous = self._names.get(name.text)
-        if previous is not None:
-            if name.text == "NONE" and previous is self._owners.get(0):
-                message, where = "every union has a member `NONE` by itself", "of this union"
-            else:
-                message, where = f"member `{name.text}` is declared twice", "first declared here"
-            self._context.error(name, message, notes=[self._context.note(where, previous)])
+        fits = number is not None and self._minimum <= number <= self._maximum
+        self._next = number + 1 if number is not None and fits else None
+        previous = self._names.setdefault(name.text, name)
+        if previous is not name:
+            self._report_name(name, previous)
             return None
-        self._names[name.text] = name
-        if number is None or not self._fits(number, name, written):
+        if number is None:
             return None
+        if not fits:
+            self._report_range(number, name, written)
+            return number
         owner = self._owners.setdefault(number, name)
         if owner is not name:
-            self._context.error(
-                written or name,
-                f"`{name.text}` has the value {number}, which `{owner.text}` has already",
-                notes=[self._context.note(f"`{owner.text}` is declared here", owner)],
-            )
-            return None
+            self._report_value(number, name, written, owner)
         return 1 << number if self._bit_flags else number
 
     def _number(self, written: syntax.Value | None) -> int | None:
@@ -196,16 +197,37 @@ class _Values:
             return self._next
         return read_integer(written.text) if isinstance(written, syntax.IntegerLiteral) else None
 
-    def _fits(self, number: int, name: syntax.Identifier, written: syntax.Value | None) -> bool:
-        if self._minimum <= number <= self._maximum:
-            return True
+    def _report_name(self, name: syntax.Identifier, previous: syntax.Identifier) -> None:
+        if previous is self._none:
+            self._context.error(name, "every union has the member `NONE` by itself")
+            return
+        note = self._context.note("first declared here", previous)
+        self._context.error(name, f"member `{name.text}` is declared twice", notes=[note])
+
+    def _report_value(
+        self,
+        number: int,
+        name: syntax.Identifier,
+        written: syntax.Value | None,
+        owner: syntax.Identifier,
+    ) -> None:
+        is_none = owner is self._none
+        where = "every union has it, for no value" if is_none else "declared here"
+        self._context.error(
+            written or name,
+            f"`{name.text}` has the value {number}, which `{owner.text}` has already",
+            notes=[self._context.note(f"`{owner.text}`: {where}", owner)],
+        )
+
+    def _report_range(
+        self, number: int, name: syntax.Identifier, written: syntax.Value | None
+    ) -> None:
         what, hint = "value", None
         if self._bit_flags:
             what, hint = "bit", "with `bit_flags` a member's number is the position of its bit"
         self._context.error(
             written or name,
-            f"{what} {number} of `{name.text}` is out of range for {self._kind.value} "
+            f"{what} {number} of `{name.text}` is out of range for {spelling_of(self._kind)} "
             f"({self._minimum}..{self._maximum})",
             hint=hint,
         )
-        return False

@@ -17,7 +17,7 @@ class Feature(Enum):
     NESTED_FLATBUFFERS = "nested FlatBuffers"
     OFFSETS_64 = "64-bit offsets"
     SERVICES = "rpc services"
-    STRING_ALIGNMENT = "`force_align` on strings"
+    STRING_ALIGNMENT = "aligned strings"
     UNION_STRINGS = "strings in unions"
     UNION_STRUCTS = "structs in unions"
     UNION_TAG_TYPES = "unions with a tag type of their own"

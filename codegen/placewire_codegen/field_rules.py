@@ -9,7 +9,7 @@ from . import syntax
 from .attributes import attribute_place, integer_attribute
 from .features import Feature
 from .model import AttributeValue, Type, TypeKind
-from .scope import Context
+from .scope import Context, spelling_of
 from .values import Default
 
 _LARGEST_VECTOR_ALIGNMENT = 1 << 15
@@ -72,6 +72,13 @@ def read_force_align(field: AttributedField) -> int:
     return check_alignment(found, 1, _LARGEST_VECTOR_ALIGNMENT, field.context)
 
 
+def can_be_key(type_: Type) -> bool:
+    """Whether vectors of tables can be sorted by a field of that type."""
+    kinds = (TypeKind.SCALAR, TypeKind.ENUM, TypeKind.STRUCT)
+    inner = type_.element if type_.kind is TypeKind.ARRAY else type_
+    return type_.kind is TypeKind.STRING or (inner is not None and inner.kind in kinds)
+
+
 def check_alignment(
     found: tuple[int, syntax.Place], least: int, most: int, context: Context
 ) -> int:
@@ -102,9 +109,7 @@ def _check_deprecated(field: AttributedField, name: str) -> None:
 
 
 def _check_key(field: AttributedField, name: str) -> None:
-    type_ = field.innermost if field.type.kind is TypeKind.ARRAY else field.type
-    kinds = (TypeKind.SCALAR, TypeKind.ENUM, TypeKind.STRING, TypeKind.STRUCT)
-    if type_.kind not in kinds:
+    if not can_be_key(field.type):
         field.report(name, "a key must be a scalar, a string or a struct")
     elif field.default is not None and field.default.value is None:
         field.report(name, "a key cannot have the default `null`")
@@ -127,7 +132,7 @@ def _check_nested_flatbuffer(field: AttributedField, name: str) -> None:
         place = attribute_place(name, field.node.attributes)
         symbol = field.context.find(syntax.Identifier(root, place.start, place.end), "table")
         if symbol is not None and symbol.kind != "table":
-            field.report(name, f"the root must be a table; `{root}` is a {symbol.kind}")
+            field.report(name, f"the root must be a table; `{root}` is {symbol.article_and_kind}")
         field.require(Feature.NESTED_FLATBUFFERS, name)
 
 
@@ -146,7 +151,7 @@ def _check_hash(field: AttributedField, name: str) -> None:
         field.report(name, "only integers of 16, 32 and 64 bits can be hashes")
     elif field.attributes[name] not in algorithms:
         choice = " or ".join(f'"{algorithm}"' for algorithm in algorithms)
-        field.report(name, f"the hash of a {scalar.value} must be {choice}")
+        field.report(name, f"the hash of {spelling_of(scalar)} must be {choice}")
     else:
         field.require(Feature.HASHES, name)
 

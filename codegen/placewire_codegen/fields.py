@@ -197,7 +197,9 @@ def _check_enum_default(
                 node.default, f"`null` is ambiguous: enum `{enum.name}` has a member of that name"
             )
         return
-    if enum.bit_flags or any(member.value == default.value for member in enum.members):
+    if enum.bit_flags or type_.ref in known.unreadable:
+        return
+    if any(member.value == default.value for member in enum.members):
         return
     if node.default is not None:
         context.error(node.default, f"enum `{enum.name}` has no member of value {default.value}")

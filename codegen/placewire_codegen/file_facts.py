@@ -55,7 +55,9 @@ class FileFacts:
         if symbol is None:
             return
         if symbol.kind != "table":
-            context.error(name, f"the root must be a table; `{name.text}` is a {symbol.kind}")
+            context.error(
+                name, f"the root must be a table; `{name.text}` is {symbol.article_and_kind}"
+            )
         elif symbol.order > context.order:
             context.error(
                 name,

@@ -88,7 +88,7 @@ class SchemaFiles:
             self._diagnostics.error(
                 report_at,
                 f'included file "{wanted}" does not exist',
-                hint=f"looked in {looked}; include directories are searched in their order",
+                hint=f"looked in {looked}; name its folder as an include directory",
             )
         return None
 

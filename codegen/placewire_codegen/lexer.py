@@ -33,10 +33,17 @@ class Token(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """A tokenized file. `docs` holds doc comment lines by the offset of the token behind them."""
+    """A tokenized file.
+
+    Attributes:
+        tokens: The last one is END.
+        docs: Lines of doc comments by the offset of the token that follows them.
+        behind_illegal: Indices of the tokens that follow characters which are no token.
+    """
 
     tokens: list[Token]
     docs: dict[int, tuple[str, ...]]
+    behind_illegal: set[int]
 
 
 # The number pattern takes whatever begins like a number up to the next blank or punctuation, so
@@ -50,8 +57,8 @@ _TOKEN = re.compile(
   | (?P<sign>[+-](?=[A-Za-z_]))
   | (?P<doc>///[^\r\n]*)
   | (?P<comment>//[^\r\n]*|/\*.*?\*/)
-  | (?P<string>"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*"|'(?:[^'\\\x00-\x1f]|\\[^\x00-\x1f])*')
-  | (?P<open_string>["'][^\x00-\x1f]*)
+  | (?P<string>"(?:[^"\\\r\n]|\\[^\r\n])*"|'(?:[^'\\\r\n]|\\[^\r\n])*')
+  | (?P<open_string>["'][^\r\n]*)
   | (?P<open_comment>/\*.*)
   | (?P<end>\Z)
   | (?P<illegal>.)
@@ -66,6 +73,7 @@ FLOAT_SPELLING: Final = re.compile(
     )""",
     re.VERBOSE,
 )
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^xu])|\\.", re.DOTALL)
 _SIMPLE_ESCAPES = {
     "n": "\n",
@@ -100,8 +108,10 @@ class _Lexer:
         self._diagnostics = diagnostics
         self._tokens: list[Token] = []
         self._docs: dict[int, tuple[str, ...]] = {}
+        self._behind_illegal: set[int] = set()
         self._pending_doc: list[str] = []
         self._illegal_end = -1
+        self._open_quote: str | None = None
 
     def run(self) -> Tokens:
         tokens = self._tokens
@@ -125,7 +135,7 @@ class _Lexer:
                 break
             elif group != "comment":
                 self._take_other(group, match[group], start, end)
-        return Tokens(tokens, self._docs)
+        return Tokens(tokens, self._docs, self._behind_illegal)
 
     def _take_other(self, group: str, spelling: str, start: int, end: int) -> None:
         """Handle the rarer tokens and all that is wrong."""
@@ -141,8 +151,7 @@ class _Lexer:
         elif group == "string":
             self._tokens.append(self._string(spelling, start, end))
         elif group == "open_string":
-            quote = spelling[0]
-            self._error(start, end, "string is not closed", hint=f"close it with `{quote}`")
+            self._report_open_string(spelling, start, end)
             self._tokens.append(Token(INVALID, spelling, start, end))
         else:
             self._tokens.append(Token(spelling, spelling, start, end))
@@ -172,6 +181,11 @@ class _Lexer:
         return Token(INVALID, spelling, start, end)
 
     def _string(self, spelling: str, start: int, end: int) -> Token:
+        self._open_quote = None
+        control = _CONTROL.search(spelling)
+        if control is not None:
+            self._report_control(control.group(), start + control.start())
+            return Token(INVALID, spelling, start, end)
         if "\\" not in spelling:
             return Token(STRING, spelling[1:-1], start, end)
         try:
@@ -180,6 +194,26 @@ class _Lexer:
             self._error(bad.start, bad.end, str(bad))
             return Token(INVALID, spelling, start, end)
         return Token(STRING, value, start, end)
+
+    def _report_control(self, character: str, start: int) -> None:
+        code = ord(character)
+        letters = {value: letter for letter, value in _SIMPLE_ESCAPES.items()}
+        escape = "\\" + letters.get(character, f"x{code:02X}")
+        self._error(
+            start,
+            start + 1,
+            f"a string cannot hold the control character U+{code:04X} as such",
+            hint=f"write it as `{escape}`",
+        )
+
+    def _report_open_string(self, spelling: str, start: int, end: int) -> None:
+        quote, rest = spelling[0], spelling[1:]
+        if self._open_quote == quote and not rest.strip(" \t;,)"):
+            self._open_quote = None  # the end of a string that was begun on a line before
+            return
+        self._open_quote = quote
+        hint = f"close it with `{quote}` on the same line"
+        self._error(start, end, "string is not closed", hint=hint)
 
     def _report_illegal(self, character: str, start: int, end: int) -> None:
         if start != self._illegal_end:  # one message for a run of them
@@ -191,6 +225,7 @@ class _Lexer:
                 hint = "comments begin with `//`"
             self._error(start, end, f"{shown} has no meaning here", hint=hint)
         self._illegal_end = end
+        self._behind_illegal.add(len(self._tokens))
 
     def _error(self, start: int, end: int, message: str, *, hint: str | None = None) -> None:
         self._diagnostics.error(Span(self._source, start, end), message, hint=hint)

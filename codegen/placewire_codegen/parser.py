@@ -96,7 +96,11 @@ class _Parser(TokenStream):
 
     def _end_statement(self, keyword: str) -> None:
         self._separator(
-            ";", f"`;` after `{keyword}`", self.begins_declaration, self.skip_to_declaration
+            ";",
+            f"`;` after `{keyword}`",
+            self.begins_declaration,
+            self.skip_to_declaration,
+            in_block=False,
         )
 
     def _unreadable_statement(self) -> syntax.Statement:
@@ -109,6 +113,9 @@ class _Parser(TokenStream):
             self.error(token, "a JSON object in a schema file is not supported yet")
             raise UnreadableError
         if token.kind != IDENTIFIER:
+            hint = "no `;` stands behind `}`" if token.kind == ";" else None
+            raise self.unexpected("a declaration", hint=hint, here=True)
+        if self.is_reported():
             raise self.unexpected("a declaration")
         guess = closest(token.text, KEYWORDS)
         self.error(
@@ -119,7 +126,7 @@ class _Parser(TokenStream):
             else "declarations begin with `table`, `struct`, `enum`, `union`, `namespace`, ...",
         )
         self.advance()
-        if self.token.kind != IDENTIFIER:
+        if self.token.kind != IDENTIFIER or self.peek().kind not in ("{", ":", "("):
             raise UnreadableError
         name = self._name("a name")
         self.skip_to_declaration()
@@ -144,7 +151,7 @@ class _Parser(TokenStream):
 
     def _field(self) -> syntax.Field:
         first = self.token
-        name = self._name("a field or `}`")
+        name = self._first_name("a field or `}`")
         self.expect(":", f"`:` and the type of `{name.text}`")
         if self._begins_field():
             raise self.unexpected("a type")
@@ -186,7 +193,9 @@ class _Parser(TokenStream):
         opening = self.advance()
         if self.token.kind == "[":
             self.error(
-                self.token, "a vector cannot hold vectors", hint="wrap the inner one in a table"
+                self.token,
+                "vectors and arrays cannot be nested",
+                hint="wrap the inner one in a table",
             )
             raise UnreadableError
         name = self._reference("the type of the elements")
@@ -212,7 +221,7 @@ class _Parser(TokenStream):
 
     def _method(self) -> syntax.Method:
         first = self.token
-        name = self._name("a method or `}`")
+        name = self._first_name("a method or `}`")
         self.expect("(", "`(` and the request's type")
         request = self._reference("the request's type")
         self.expect(")", "`)`")
@@ -242,7 +251,7 @@ class _Parser(TokenStream):
 
     def _enum_member(self) -> syntax.EnumMember:
         first = self.token
-        name = self._name("a member or `}`")
+        name = self._first_name("a member or `}`")
         value = self._member_value()
         attributes = self._attributes()
         self._end_member(name)
@@ -267,7 +276,7 @@ class _Parser(TokenStream):
     def _union_member(self) -> syntax.UnionMember:
         first = self.token
         alias: Identifier | None = None
-        name = self._reference("a member or `}`")
+        name = self._reference_rest(self._first_name("a member or `}`"))
         if self.token.kind == ":":
             self.advance()
             alias, name = name, self._reference("a table, a struct or `string`")
@@ -399,6 +408,12 @@ class _Parser(TokenStream):
         token = self.expect(IDENTIFIER, what)
         return Identifier(token.text, token.start, token.end)
 
+    def _first_name(self, what: str) -> Identifier:
+        """The name that an entry of a list begins with."""
+        if self.token.kind != IDENTIFIER:
+            raise self.unexpected(what, here=True)
+        return self._name(what)
+
     def _reference(self, what: str) -> Identifier:
         first = self._name(what)
         return self._reference_rest(first) if self.token.kind == "." else first
@@ -442,23 +457,34 @@ class _Parser(TokenStream):
             self.advance()
             return True
         self.unexpected(f"`{{` after {owner}")
-        while self.token.kind not in ("{", ";", "}", END, IDENTIFIER):
+        start = self.position
+        while self.token.kind not in ("{", ";", ",", "}", END) and not self.begins_declaration():
             self.advance()
         if self.token.kind == "{":
             self.advance()
             return True
-        if self.token.kind == ";":
-            self.advance()
+        if self.position == start:
+            if self.token.kind == ";":
+                self.advance()
             return False
-        return self.token.kind != END and not self.begins_declaration()
+        self.go_back(start)
+        return True
 
     def _separator(
-        self, kind: str, what: str, continues: Callable[[], bool], skip: Callable[[], None]
+        self,
+        kind: str,
+        what: str,
+        continues: Callable[[], bool],
+        skip: Callable[[], None],
+        *,
+        in_block: bool = True,
     ) -> None:
         """Expect what ends an entry; without it, go on where the next one seems to begin."""
         if self.token.kind == kind:
             self.advance()
             return
+        if in_block and (self.token.kind == END or self.begins_declaration()):
+            return  # the block will miss its `}`; that says enough
         self.unexpected(what)
         if not (self.begins_line() or self.token.kind in ("}", END) or continues()):
             skip()

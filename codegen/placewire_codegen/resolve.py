@@ -163,6 +163,8 @@ class _Resolver:
     def _resolve_declaration(self, node: DeclarationNode, context: Context) -> None:
         known = self._known
         if isinstance(node, syntax.EnumNode):
+            if not node.complete:
+                known.unreadable.add(f"{context.prefixes[0]}{node.name.text}")
             _keep(known.enums, resolve_enum(node, context))
         elif isinstance(node, syntax.UnionNode):
             _keep(known.unions, resolve_union(node, context))

@@ -25,6 +25,8 @@ BUILTIN_SCALARS: dict[str, model.ScalarKind] = {
     **{kind.value: kind for kind in model.ScalarKind},
 }
 
+_SPELLINGS = {kind: name for name, kind in reversed(BUILTIN_SCALARS.items())}
+
 DeclarationNode: TypeAlias = (
     syntax.TableNode | syntax.EnumNode | syntax.UnionNode | syntax.UnreadableDeclaration
 )
@@ -50,6 +52,11 @@ class Symbol:
     @property
     def span(self) -> Span:
         return self.tree.span(self.node.name)
+
+    @property
+    def article_and_kind(self) -> str:
+        """`an enum`, `a table`, ..."""
+        return f"an {self.kind}" if self.kind == "enum" else f"a {self.kind}"
 
     @property
     def kind(self) -> str:
@@ -115,10 +122,10 @@ class Scope:
         ]
         return list(dict.fromkeys([*taken[:1], *usual[:1]]))
 
-    def suggestion(self, reference: str) -> str | None:
-        """A hint for a reference that means nothing."""
+    def suggestion(self, reference: str, *, builtins: bool) -> str | None:
+        """A hint for a reference that means nothing; `builtins` may be meant where types may."""
         last = reference.rpartition(".")[2]
-        names: dict[str, str] = {name: name for name in (*BUILTIN_SCALARS, "string")}
+        names = {name: name for name in (*BUILTIN_SCALARS, "string")} if builtins else {}
         for symbol in self._symbols.values():
             names.setdefault(symbol.name, symbol.full_name)
         guess = last if last in names else closest(last, names)
@@ -127,11 +134,16 @@ class Scope:
 
 @dataclass(slots=True)
 class Definitions:
-    """What is resolved so far, by full name."""
+    """What is resolved so far, by full name.
+
+    Attributes:
+        unreadable: Names of enums that have members which could not be read.
+    """
 
     enums: dict[str, model.EnumDefinition] = field(default_factory=dict)
     unions: dict[str, model.UnionDefinition] = field(default_factory=dict)
     structs: dict[str, model.StructDefinition] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
 
     def values_of(self, full_name: str) -> dict[str, int] | None:
         """Members of an enum, or tags of a union, by name; None if it is neither."""
@@ -201,7 +213,7 @@ class Context:
         candidates = self.scope.later(reference.text, self.prefixes, self.order)
         if not candidates:
             if self.scope.complete:
-                hint = self.scope.suggestion(reference.text)
+                hint = self.scope.suggestion(reference.text, builtins=what == "type")
                 self.error(reference, f"unknown {what} `{reference.text}`", hint=hint)
             return None
         if len(candidates) > 1:
@@ -257,6 +269,11 @@ def collect(tree: syntax.SyntaxTree, first_order: int) -> Iterator[Symbol]:
             full_name = f"{namespace}.{name}" if namespace else name
             yield Symbol(name, namespace, full_name, statement, tree, order, is_table)
             order += 1
+
+
+def spelling_of(kind: model.ScalarKind) -> str:
+    """The usual name of a scalar type in schemas, such as `ubyte`."""
+    return _SPELLINGS[kind]
 
 
 def prefixes_of(namespace: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from . import syntax
 from .attributes import attribute_place, integer_attribute, read_attributes
 from .diagnostics import Note
-from .field_rules import check_alignment
+from .field_rules import can_be_key, check_alignment
 from .fields import ResolvedField, resolve_field
 from .layout import MAXIMUM_SLOTS, Extent, lay_out_struct, vtable_offset
 from .model import Field, StructDefinition, TableDefinition, Type, TypeKind
@@ -110,7 +110,7 @@ def _resolve_fields(
         _check_type_name(name, context)
         if resolved is None:
             continue
-        if "key" in resolved.attributes:
+        if "key" in resolved.attributes and can_be_key(resolved.type):
             if key is not None:
                 context.error(
                     attribute_place("key", field_node.attributes),
@@ -128,7 +128,7 @@ def _check_type_name(name: syntax.Identifier, context: Context) -> None:
     if symbol is not None and symbol.is_table:
         context.error(
             name,
-            f"field `{name.text}` has the name of a {symbol.kind}",
+            f"field `{name.text}` has the name of {symbol.article_and_kind}",
             notes=[Note(f"{symbol.kind} `{symbol.full_name}` is declared here", symbol.span)],
         )
 
@@ -146,7 +146,8 @@ def _check_clashes(fields: Sequence[ResolvedField], context: Context) -> None:
             if clashing is not None:
                 context.error(
                     clashing.node.name,
-                    f"`{name.text + suffix}` belongs to the {field.type.kind.value} `{name.text}`",
+                    f"field `{name.text + suffix}` has a name that belongs to "
+                    f"the {field.type.kind.value} `{name.text}`",
                     notes=[context.note("declared here", name)],
                 )
 

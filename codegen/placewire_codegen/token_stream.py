@@ -40,7 +40,7 @@ class TokenStream:
     def __init__(self, source: Source, diagnostics: Diagnostics) -> None:
         self.source = source
         self._diagnostics = diagnostics
-        self._tokens, self._docs = tokenize(source, diagnostics)
+        self._tokens, self._docs, self._behind_illegal = tokenize(source, diagnostics)
         self.position = 0
         self.token = self._tokens[0]
         self.damage = 0
@@ -52,6 +52,11 @@ class TokenStream:
             self.position += 1
             self.token = self._tokens[self.position]
         return token
+
+    def go_back(self, position: int) -> None:
+        """Return to an earlier position."""
+        self.position = position
+        self.token = self._tokens[position]
 
     def peek(self) -> Token:
         """The token behind the one at the position."""
@@ -67,6 +72,10 @@ class TokenStream:
         return self._docs.get(first.start, ())
 
     # Where the position is
+
+    def is_reported(self) -> bool:
+        """Whether the lexer has reported what stands here or directly before."""
+        return self.token.kind == INVALID or self.position in self._behind_illegal
 
     def begins_line(self) -> bool:
         """Whether the token is the first of its line."""
@@ -121,16 +130,24 @@ class TokenStream:
         return self.advance()
 
     def unexpected(
-        self, what: str, *, hint: str | None = None, notes: Sequence[Note] = ()
+        self,
+        what: str,
+        *,
+        hint: str | None = None,
+        notes: Sequence[Note] = (),
+        here: bool = False,
     ) -> UnreadableError:
-        """Report that something else was expected; an INVALID token is reported already."""
+        """Report that something else was expected, unless the lexer has reported what is here.
+
+        The place is the token, or, if that begins a line, the end of the line before, where
+        something is missing; with `here` it is always the token.
+        """
         token = self.token
-        if token.kind == INVALID:
+        if self.is_reported():
             self.damage += 1
             return UnreadableError()
         span = self.span(token)
-        if self.position and (token.kind == END or self.begins_line()):
-            # What is missing belongs to the end of the line before.
+        if self.position and not here and (token.kind == END or self.begins_line()):
             span = Span(self.source, self.previous_end, self.previous_end + 1)
         self.report(span, f"expected {what}, found {_shown(token)}", hint=hint, notes=notes)
         return UnreadableError()

@@ -11,7 +11,7 @@ from . import syntax
 from .diagnostics import closest
 from .lexer import FLOAT_SPELLING, INTEGER_SPELLING, read_integer
 from .model import ScalarKind, Type
-from .scope import Context, Definitions
+from .scope import Context, Definitions, spelling_of
 
 _FUNCTIONS: Mapping[str, Callable[[float], float]] = {
     "deg": lambda x: x / math.pi * 180.0,
@@ -58,9 +58,9 @@ def read_default(
         number = _float(literal, context)
     else:
         number = _integer(literal, type_, context, known)
-        if number is not None and not _fits(number, scalar, literal, context):
+        if number is None or not _fits(number, type_, literal, context):
             return None
-        if number is not None and scalar is ScalarKind.BOOL:
+        if scalar is ScalarKind.BOOL:
             number = int(number != 0)
     return None if number is None else Default(number)
 
@@ -69,11 +69,12 @@ def _call(
     literal: syntax.EmptyVectorLiteral | syntax.CallLiteral, scalar: ScalarKind, context: Context
 ) -> Default | None:
     if isinstance(literal, syntax.EmptyVectorLiteral):
-        context.error(literal, f"expected a default of type {scalar.value}, found `[]`")
+        context.error(literal, f"expected a default of type {spelling_of(scalar)}, found `[]`")
         return None
     if not scalar.is_float:
         context.error(
-            literal, f"`{literal.text}(...)` gives a float; the field's type is {scalar.value}"
+            literal,
+            f"`{literal.text}(...)` gives a float; the field's type is {spelling_of(scalar)}",
         )
         return None
     number = _float(literal, context)
@@ -141,7 +142,9 @@ def _integer(
     if isinstance(literal, syntax.IntegerLiteral):
         return read_integer(literal.text)
     if isinstance(literal, syntax.FloatLiteral):
-        context.error(literal, f"expected an integer for {scalar.value}, found `{literal.text}`")
+        context.error(
+            literal, f"expected an integer for {spelling_of(scalar)}, found `{literal.text}`"
+        )
         return None
     assert isinstance(literal, (syntax.NameLiteral, syntax.StringLiteral))
     text = literal.text.strip(" ")
@@ -165,28 +168,45 @@ def _members(literal: _Word, type_: Type, context: Context, known: Definitions) 
         owner, member = type_.ref, word
         if owner is None:
             enum_name, _, member = word.rpartition(".")
-            if not enum_name:
-                context.error(
-                    literal,
-                    f"expected an integer, found {_shown(literal)}",
-                    hint='a member of an enum is written as "Enum.MEMBER" here, in quotes',
-                )
-                return None
-            symbol = context.find(syntax.Identifier(enum_name, literal.start, literal.end), "enum")
-            if symbol is None:
-                return None
-            owner = symbol.full_name
+            owner = _find_enum(enum_name, literal, context)
+        if owner is None:
+            return None
         values = known.values_of(owner)
         if values is None:
             context.error(literal, f"`{owner}` is not an enum")
             return None
         if member not in values:
-            guess = closest(member, values)
-            hint = f"did you mean `{guess}`?" if guess else None
-            context.error(literal, f"`{owner}` has no member `{member}`", hint=hint)
+            if owner not in known.unreadable:
+                _report_member(owner, member, values, literal, context)
             return None
         value |= values[member]
     return value
+
+
+def _find_enum(name: str, literal: _Word, context: Context) -> str | None:
+    if name:
+        symbol = context.find(syntax.Identifier(name, literal.start, literal.end), "enum")
+        return None if symbol is None else symbol.full_name
+    context.error(
+        literal,
+        f"expected an integer, found {_shown(literal)}",
+        hint='a member of an enum is written as "Enum.MEMBER" here, in quotes',
+    )
+    return None
+
+
+def _report_member(
+    owner: str, member: str, values: Mapping[str, int], literal: _Word, context: Context
+) -> None:
+    guess = closest(member, values)
+    last = member.rpartition(".")[2]
+    if last in values:
+        hint = f'write "{last}"; the type says which enum it is'
+    elif guess is not None:
+        hint = f"did you mean `{guess}`?"
+    else:
+        hint = "its members are " + ", ".join([*map("`{}`".format, values)][:6])
+    context.error(literal, f"`{owner.rpartition('.')[2]}` has no member `{member}`", hint=hint)
 
 
 def _shown(literal: _Word) -> str:
@@ -194,10 +214,17 @@ def _shown(literal: _Word) -> str:
     return f"{quote}{literal.text}{quote}"
 
 
-def _fits(value: int, scalar: ScalarKind, node: syntax.Place, context: Context) -> bool:
+def _fits(value: int, type_: Type, literal: syntax.Value, context: Context) -> bool:
+    scalar = type_.scalar
+    assert scalar is not None
+    if type_.ref is not None and not isinstance(literal, syntax.IntegerLiteral):
+        return True  # a member's value; if it did not fit, its declaration has been reported
     # flatc stores a bool as a byte and takes any value of one.
     maximum = 255 if scalar is ScalarKind.BOOL else scalar.maximum
     if scalar.minimum <= value <= maximum:
         return True
-    context.error(node, f"{value} is out of range for {scalar.value} ({scalar.minimum}..{maximum})")
+    context.error(
+        literal,
+        f"{value} is out of range for {spelling_of(scalar)} ({scalar.minimum}..{maximum})",
+    )
     return False
