@@ -1,7 +1,7 @@
 """Makes FlatBuffers by hand, and breaks sound ones in one place, to see what a verifier says.
 
-Positions are bytes from the start of the buffer, numbers are little endian, and nothing here knows a
-schema.
+Positions are bytes from the start of the buffer, numbers are little endian, and nothing here knows
+a schema.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def shapes_headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
             python=Path("python"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
         ),
     )
-    files = tuple(cpp.render(schema, config, Templates(template_directory(), schema.files)))
+    files = tuple(cpp.render_readers(schema, config, Templates(template_directory(), schema.files)))
     write(folder, files, compare(folder, files, [config.header_directory]))
     return folder / "include"
 

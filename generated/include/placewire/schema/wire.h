@@ -40,7 +40,6 @@ inline constexpr std::string_view kModelStamp = "0f44edd38e478c93";
 class Bytes {
  public:
   constexpr Bytes() noexcept = default;
-  constexpr Bytes(const std::uint8_t* data, std::size_t size) noexcept : data_(data), size_(size) {}
   Bytes(const void* data, std::size_t size) noexcept
       : data_(static_cast<const std::uint8_t*>(data)), size_(size) {}
 
