@@ -77,7 +77,8 @@ def _transformer(layers: int) -> torch.nn.Module:
             scores = query @ key.transpose(-2, -1) / math.isqrt(MODEL_DIMENSION)
             x = x + self.output(scores.softmax(-1) @ self.value(normed))
             hidden = nn.functional.gelu(self.expand(self.feed_forward_norm(x)))
-            return x + self.contract(hidden)
+            result: torch.Tensor = x + self.contract(hidden)
+            return result
 
     return nn.Sequential(*(Layer() for _ in range(layers)))
 

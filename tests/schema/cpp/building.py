@@ -67,23 +67,23 @@ class Driver:
 
     program: Path
 
-    def verify(self, cases: Iterable[tuple[str, bytes]]) -> list[Fault | int]:
+    def verify(self, cases: Iterable[tuple[str, bytes | bytearray]]) -> list[Fault | int]:
         """Return a fault, or the sum of a full walk, for each pair of a table type and a buffer."""
         sent = list(cases)
         answers = self._run("verify", sent).splitlines()
         assert len(answers) == len(sent)
         return [_answer(json.loads(line)) for line in answers]
 
-    def verify_one(self, type_: str, buffer: bytes) -> Fault | int:
+    def verify_one(self, type_: str, buffer: bytes | bytearray) -> Fault | int:
         """Return a fault, or the sum of a full walk."""
         (answer,) = self.verify([(type_, buffer)])
         return answer
 
-    def read(self, type_: str, buffer: bytes) -> Any:
+    def read(self, type_: str, buffer: bytes | bytearray) -> Any:
         """Return the tree that views see in a sound buffer, as JSON objects."""
         return json.loads(self._run("print", [(type_, buffer)]))
 
-    def _run(self, mode: str, cases: Iterable[tuple[str, bytes]]) -> str:
+    def _run(self, mode: str, cases: Iterable[tuple[str, bytes | bytearray]]) -> str:
         sent = b"".join(b"%s %d\n%s" % (type_.encode(), len(data), data) for type_, data in cases)
         result = subprocess.run([self.program, mode], input=sent, capture_output=True, check=False)
         assert result.returncode == 0, result.stderr.decode(errors="replace")[:4000]

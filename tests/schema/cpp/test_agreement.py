@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from placewire_schema import Finding, device_info, program
+from placewire_schema import device_info, program
 from placewire_schema._pure.verify import find_structural_fault, measure
 from placewire_schema._wire import _RULE_TEXTS
 from placewire_schema.reflection import describe
@@ -33,12 +33,12 @@ ELSEWHERE = {"REQUIRED_FIELD_MISSING", "TOO_DEEP", "UNION_LENGTH_MISMATCH", "BUF
 Said = tuple[str, str, int | None, str] | None
 
 
-def said_in_python(type_name: str, data: bytes) -> Said:
+def said_in_python(type_name: str, data: bytes | bytearray) -> Said:
     """Return rule, path, offset and message, None for a sound buffer."""
-    finding: Finding | None = find_structural_fault(
-        measure(describe(TYPES[type_name]), memoryview(data))
-    )
-    return finding and (finding.rule, finding.path, finding.offset, finding.message)
+    finding = find_structural_fault(measure(describe(TYPES[type_name]), memoryview(data)))
+    if finding is None:
+        return None
+    return finding.rule, finding.path, finding.offset, finding.message
 
 
 def said_in_cpp(answer: Fault | int) -> Said:
@@ -48,7 +48,7 @@ def said_in_cpp(answer: Fault | int) -> Said:
     return answer.rule, answer.path, answer.offset, answer.message
 
 
-def assert_agreement(driver: Driver, cases: Iterable[tuple[str, bytes]]) -> list[Said]:
+def assert_agreement(driver: Driver, cases: Iterable[tuple[str, bytes | bytearray]]) -> list[Said]:
     """Compare both verifiers on all cases; return what they said."""
     buffers = list(cases)
     in_cpp = [said_in_cpp(answer) for answer in driver.verify(buffers)]

@@ -12,7 +12,7 @@ from .test_views import COLORS, NODES, ORIGIN, SHAPE, SHAPE_TYPE, SPHERES, TITLE
 NODE_CHILDREN, NODE_NEXT = 2, 3
 
 
-def fault(driver: Driver, type_: str, data: bytes) -> Fault:
+def fault(driver: Driver, type_: str, data: bytes | bytearray) -> Fault:
     answer = driver.verify_one(type_, data)
     assert isinstance(answer, Fault)
     return answer

@@ -27,11 +27,11 @@ class StructureCase:
 
     name: str
     type: str
-    data: bytes
+    data: bytes | bytearray
     expected: Expected | None
 
 
-Made = tuple[str, bytes, Expected | None]
+Made = tuple[str, bytes | bytearray, Expected | None]
 MAKERS: list[Callable[[], Made]] = []
 """The functions that make cases, in the order in which they stand in their files."""
 
