@@ -56,7 +56,6 @@ def _lower(layers: int) -> bytes:
 
 
 def _transformer(layers: int) -> torch.nn.Module:
-    import torch
     from torch import nn
 
     class Layer(nn.Module):
