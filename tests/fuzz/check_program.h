@@ -34,7 +34,10 @@ bool check(schema::Bytes bytes) {
   char message[128];
   const std::size_t length = schema::describe(result, message, sizeof message);
   require(length > 0 && length < sizeof message, "a message does not fit 128 bytes");
-  require(std::string_view(message).find('{') == std::string_view::npos, "a number is missing");
+  for (const std::string_view placeholder : {"{found}", "{expected}"}) {
+    const bool is_filled = std::string_view(message).find(placeholder) == std::string_view::npos;
+    require(is_filled, "a number is missing");
+  }
   require(!name(result.rule()).empty(), "a rule has no name");
   require(result.path().size() <= 512, "a path is too long");
   const auto size = static_cast<std::int64_t>(bytes.size());
