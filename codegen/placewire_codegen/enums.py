@@ -84,10 +84,8 @@ def resolve_union(node: syntax.UnionNode, context: Context) -> UnionDefinition |
         # A member named by its type alone, in another namespace, is called `other_Type`.
         plain = syntax.Identifier(name.text.replace(".", "_"), name.start, name.end)
         tag = tags.take(plain, member.value)
-        if tag is None:
-            continue
-        type_ = _member_type(member, context)
-        if type_ is None:
+        type_ = None if plain.text == "NONE" else _member_type(member, context)
+        if tag is None or type_ is None:
             continue
         members.append(
             UnionMember(
