@@ -1,10 +1,12 @@
-"""Checking a file: container, structure, then meaning."""
+"""Checking a file with everything that placewire knows about it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .pte import check_file
+from .mapping import map_privately
+from .validate import validate
 
 if TYPE_CHECKING:
     import os
@@ -18,10 +20,10 @@ def verify_file(path: str | os.PathLike[str]) -> list[Finding]:
     """Find everything that is wrong with a .pte file.
 
     Returns:
-        The findings. A fault of the container or of the FlatBuffer's structure is the only one:
-        what lies behind it cannot be read.
+        The findings: container, structure, meaning; see `placewire.validate.validate`.
 
     Raises:
         OSError: The file cannot be read.
+        StaleBuildError: The compiled core is missing or belongs to another schema.
     """
-    return check_file(path)
+    return validate(map_privately(Path(path)))

@@ -120,7 +120,7 @@ def test_a_program_that_is_cut_short_says_how_much_is_missing() -> None:
     _, program_size, _, _ = header_of(data)
     assert _message(data[:100]) == (
         f"the file ends at byte 100, expected at byte {program_size}, where the program ends, or "
-        f"behind it: {program_size - 100} bytes are missing"
+        f"behind it ({program_size - 100} missing)"
     )
 
 
@@ -129,7 +129,7 @@ def test_segment_data_that_is_cut_short_says_how_much_is_missing() -> None:
     _, _, base, _ = header_of(data)
     assert _message(data[:-5]) == (
         f"the file ends at byte {len(data) - 5}, expected at byte {len(data)}, where the 20 bytes "
-        f"of segment data that begin at byte {base} end: 5 bytes are missing"
+        f"of segment data that begin at byte {base} end (5 missing)"
     )
 
 
@@ -138,14 +138,14 @@ def test_a_file_that_has_grown_says_by_how_much(header_length: int) -> None:
     data = _good(header_length)
     message = _message(data + b"12345")
     assert f"the file ends at byte {len(data) + 5}, expected at byte {len(data)}" in message
-    assert message.endswith(": 5 bytes follow")
+    assert message.endswith("(5 too many)")
 
 
 def test_with_a_short_header_the_last_segment_says_where_the_file_ends() -> None:
     data = _good(header_length=24)
     assert _message(data[:-5]) == (
         f"the file ends at byte {len(data) - 5}, expected at byte {len(data)}, where the last "
-        "segment ends: 5 bytes are missing"
+        "segment ends (5 missing)"
     )
 
 
@@ -195,8 +195,8 @@ def test_every_segment_outside_the_data_is_found() -> None:
     segments = [DataSegment(offset=200, size=1), DataSegment(size=1), DataSegment(size=500)]
     findings = check_bytes(with_area(Program(segments=segments), b"A" * 134))
     assert [(finding.rule, finding.path) for finding in findings] == [
-        ("SEGMENT_OUT_OF_BOUNDS", "segments[0]"),
-        ("SEGMENT_OUT_OF_BOUNDS", "segments[2]"),
+        ("SEGMENT_OUT_OF_FILE", "segments[0]"),
+        ("SEGMENT_OUT_OF_FILE", "segments[2]"),
     ]
 
 
@@ -269,18 +269,23 @@ def _outcome(data: bytes) -> str:
     except (PlacewireError, CodecError):
         assert findings
         return "refused"
-    reads = [
-        lambda: list(pte.constants),
-        lambda: [list(values) for values in pte.mutable_data],
-        lambda: list(pte.named_data.values()),
-        lambda: [
-            pte.delegate_blob(delegate)
-            for plan in pte.program.execution_plan
-            for delegate in plan.delegates
-        ],
-    ]
-    for read in reads:
+    for read in (_read_constants, _read_named_data, _read_blobs):
         with contextlib.suppress(PlacewireError, CodecError):
-            read()
+            read(pte)
     assert pte.to_bytes() == data
     return "read"
+
+
+def _read_constants(pte: PteFile) -> None:
+    for values in (pte.constants, *pte.mutable_data):
+        assert len(list(values)) == len(values)
+
+
+def _read_named_data(pte: PteFile) -> None:
+    assert len(list(pte.named_data.values())) == len(pte.named_data)
+
+
+def _read_blobs(pte: PteFile) -> None:
+    for plan in pte.program.execution_plan:
+        for delegate_ in plan.delegates:
+            assert len(pte.delegate_blob(delegate_)) <= pte.size

@@ -123,9 +123,8 @@ def test_an_unknown_value_cannot_be_dropped(unknown_member: bytes) -> None:
     with pytest.raises(UnknownContentError) as caught:
         pte.to_bytes(drop_unknown=True)
     assert str(caught.value).startswith(f"{finding.path}: ")
-    assert any(
-        value.val == UnknownMember(tag=99) for value in pte.program.execution_plan[0].values
-    ), "nothing was changed"
+    kinds = [type(value.val).__name__ for value in pte.program.execution_plan[0].values]
+    assert kinds.count(UnknownMember.__name__) == 1, "nothing was changed"
 
 
 def test_a_field_that_is_absent_is_not_unknown() -> None:

@@ -41,10 +41,10 @@ def retarget(
     from placewire.retarget import retarget_file
 
     pte = PteFile.load(file)
+    used = ", ".join(device_texts(pte.program))
     result = retarget_file(pte, devices)
     if result.unmatched:
         missing = ", ".join(map(str, result.unmatched))
-        used = ", ".join(device_texts(pte.program))
         raise fail(f"{file}: nothing is on {missing}; the program uses {used}")
     dropped = pte.unknown if pte.is_modified() else ()
     pte.save(out, drop_unknown=drop_unknown)

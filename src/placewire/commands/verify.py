@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import FAILURE, printable, say
+from . import FAILURE, count, printable, say
+
+if TYPE_CHECKING:
+    from placewire_schema import Finding
 
 __all__ = ["verify"]
 
@@ -19,8 +22,7 @@ def verify(
 ) -> None:
     """List everything that is wrong with files, with the place of each finding.
 
-    A fault of the container or of the FlatBuffer's structure ends the check of its file, since what
-    lies behind it cannot be trusted.
+    Exits with 1 if a file cannot be read or has an error; warnings alone are no failure.
     """
     from placewire.verification import verify_file
 
@@ -34,14 +36,20 @@ def verify(
             failed = True
             continue
         results.append({"file": str(file), "findings": [asdict(finding) for finding in findings]})
-        failed = failed or bool(findings)
+        failed = failed or any(finding.level == "error" for finding in findings)
         if not json:
             for finding in findings:
-                typer.echo(f"{printable(str(file))}: {printable(str(finding))}")
-            say(f"{file}: {len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}")
+                typer.echo(printable(f"{file}: {_text(finding)}"))
+            say(f"{file}: {count(len(findings), 'finding') if findings else 'no findings'}")
     if json:
         from json import dumps
 
         typer.echo(dumps(results, indent=2))
     if failed:
         raise typer.Exit(FAILURE)
+
+
+def _text(finding: Finding) -> str:
+    where = f"{finding.path}: " if finding.path else ""
+    place = "" if finding.offset is None else f", byte {finding.offset}"
+    return f"{finding.level}: {where}{finding.message} [{finding.rule}{place}]"

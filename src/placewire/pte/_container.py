@@ -48,7 +48,7 @@ def read_head(data: memoryview) -> Head:
         return Head(
             None,
             _one(
-                "HEADER_INVALID",
+                "EXTENDED_HEADER_INVALID",
                 HEADER_START + 4,
                 f"the extended header is {length} bytes long, expected at least {MINIMUM_LENGTH}",
             ),
@@ -57,7 +57,7 @@ def read_head(data: memoryview) -> Head:
         return Head(
             None,
             _one(
-                "HEADER_TRUNCATED",
+                "EXTENDED_HEADER_INVALID",
                 len(data),
                 f"the file ends at byte {len(data)}, inside its extended header, which ends at "
                 f"byte {HEADER_START + length}",
@@ -76,7 +76,7 @@ def check_segments(
         if end:
             found = bytes(data[HEADER_START : HEADER_START + len(MAGIC)])
             yield _error(
-                "HEADER_MISSING",
+                "SEGMENT_WITHOUT_HEADER",
                 HEADER_START,
                 f"the program has {end} bytes of segment data, so an extended header must stand at "
                 f"byte {HEADER_START}: found {found!r}, expected its magic {MAGIC!r}",
@@ -96,7 +96,7 @@ def check_segments(
     for index, segment in enumerate(segments):
         if segment.offset + segment.size > available:
             yield _error(
-                "SEGMENT_OUT_OF_BOUNDS",
+                "SEGMENT_OUT_OF_FILE",
                 header.segment_base,
                 f"the segment ends at byte {segment.offset + segment.size} of the segment data, "
                 f"which has {available} bytes",
@@ -126,23 +126,25 @@ def _check_identifier(data: memoryview) -> Iterator[Finding]:
     position = bytes(data[:_SEARCHED]).find(IDENTIFIER)
     if position < 0:
         reason = f"not a .pte file: bytes 4..8 are {found!r}, expected {IDENTIFIER!r}"
-    else:
-        shift = (
-            f"{position - 4} bytes precede the program"
-            if position > 4
-            else f"{4 - position} bytes are missing before it"
-        )
-        reason = (
-            f"the identifier {IDENTIFIER.decode()!r} stands at byte {position}, expected at byte 4:"
-            f" {shift}"
-        )
-    yield _error("WRONG_IDENTIFIER", 4, reason)
+        yield _error("NOT_A_PROGRAM", 4, reason)
+        return
+    shift = (
+        f"{position - 4} bytes precede the program"
+        if position > 4
+        else f"{4 - position} bytes are missing before it"
+    )
+    yield _error(
+        "BASE_SHIFTED",
+        position,
+        f"the identifier {IDENTIFIER.decode()!r} stands at byte {position}, expected at byte 4: "
+        f"{shift}",
+    )
 
 
 def _check_header(header: ExtendedHeader, header_end: int, file_size: int) -> Iterator[Finding]:
     if header.program_size < header_end:
         yield _error(
-            "HEADER_INVALID",
+            "EXTENDED_HEADER_INVALID",
             16,
             f"the header says that the program ends at byte {header.program_size}, inside the "
             f"header, which ends at byte {header_end}",
@@ -152,7 +154,7 @@ def _check_header(header: ExtendedHeader, header_end: int, file_size: int) -> It
         yield _wrong_end(file_size, header.program_size, "where the program ends, or behind it")
         return
     data_size = header.segment_data_size
-    if header.segment_base < header.program_size and (data_size or header.segment_base):
+    if data_size and header.segment_base < header.program_size:
         yield _base_inside_program(header)
         return
     if data_size is None:
@@ -170,7 +172,7 @@ def _check_header(header: ExtendedHeader, header_end: int, file_size: int) -> It
 
 def _base_inside_program(header: ExtendedHeader) -> Finding:
     return _error(
-        "HEADER_INVALID",
+        "EXTENDED_HEADER_INVALID",
         24,
         f"the header says that segments begin at byte {header.segment_base}, inside the program, "
         f"which ends at byte {header.program_size}",
@@ -179,13 +181,12 @@ def _base_inside_program(header: ExtendedHeader) -> Finding:
 
 def _wrong_end(found: int, expected: int, reason: str) -> Finding:
     """The file is shorter or longer than its parts; the offset is where one of them ends."""
-    if found < expected:
-        missing = f"{expected - found} bytes are missing"
-        rule = "FILE_TRUNCATED"
-    else:
-        missing = f"{found - expected} bytes follow"
-        rule = "FILE_GROWN"
-    message = f"the file ends at byte {found}, expected at byte {expected}, {reason}: {missing}"
+    rule = "FILE_TRUNCATED" if found < expected else "FILE_GROWN"
+    difference = "missing" if found < expected else "too many"
+    message = (
+        f"the file ends at byte {found}, expected at byte {expected}, {reason} "
+        f"({abs(expected - found)} {difference})"
+    )
     return _error(rule, min(found, expected), message)
 
 

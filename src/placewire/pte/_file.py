@@ -22,13 +22,13 @@ from placewire_schema.errors import (
 from placewire_schema.program import DataLocation
 
 from placewire import device_table as device_tables
+from placewire.mapping import map_privately
 from placewire.unknown_content import drop_unknown_content
 
 from ._atomic import write_atomically
 from ._container import check_segments, read_head
 from ._data import InlineValues, NamedDataView, SegmentValues, segment_at
 from ._header import ExtendedHeader, insert_header, round_up
-from ._mapping import map_privately
 from ._segments import SegmentData, byte_view
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _PROGRAM_ALIGNMENT = 16
 """Alignment that nothing in a program's FlatBuffer exceeds, unless `force_align` asks for more."""
 
 _UNKNOWN = frozenset({"UNKNOWN_ENUM_VALUE", "UNKNOWN_UNION_MEMBER", "UNKNOWN_FIELD"})
-_SHOWN = 3
+_SHOWN = 1
 
 
 class PteFile:
@@ -126,7 +126,8 @@ class PteFile:
         except UnpackError as error:
             raise InvalidProgramError(f"{source}{error}") from error
         _raise_first(check_segments(program.segments, header, data), source)
-        base = header.segment_base if header else len(data)
+        has_area = header is not None and header.segment_base >= header.program_size
+        base = header.segment_base if header is not None and has_area else len(data)
         pte = cls(program)
         pte.unknown = tuple(finding for finding in report if finding.rule in _UNKNOWN)
         pte._original = data

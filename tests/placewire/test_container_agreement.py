@@ -1,0 +1,89 @@
+"""PteFile and the validator agree about the container: what one refuses, the other finds."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from placewire_schema import pack_device_table
+from placewire_schema.errors import InvalidProgramError
+from placewire_schema.program import DeviceType, EValue, NamedData, ScalarType
+
+from placewire.device_table import derive
+from placewire.pte import DEVICE_TABLE_KEY, PteFile, check_bytes
+from placewire.validate import rules, validate
+from tests.placewire.files import file_bytes, header_of, tensor, two_gpu_program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+SMALLEST = 16
+"""Bytes of the smallest program. Of a shorter file, the two name different things as missing."""
+
+
+def _errors(data: bytes) -> set[str]:
+    return {finding.rule for finding in validate(data) if finding.level == "error"}
+
+
+def test_every_rule_of_the_container_is_one_of_the_validator(corpus: Path) -> None:
+    known = {rule.name for rule in rules()}
+    data = (corpus / "dev_add.pte").read_bytes()
+    found = {
+        finding.rule
+        for size in range(0, len(data), 3)
+        for finding in (*check_bytes(data[:size]), *check_bytes(data[size:]))
+    }
+    assert found
+    assert found <= known
+
+
+def test_the_validator_finds_the_reason_for_every_refusal(corpus: Path) -> None:
+    original = (corpus / "kv_names.pte").read_bytes()
+    _, program_size, _, _ = header_of(original)
+    generator = random.Random("agreement")
+    refused = 0
+    for _ in range(1000):
+        data = bytearray(original)
+        data[generator.randrange(program_size)] = generator.choice((0, 1, 0x7F, 0x80, 0xFF))
+        if generator.random() < 0.1:
+            data = data[: generator.randrange(len(data))]
+        try:
+            PteFile.from_bytes(bytes(data))
+        except InvalidProgramError:
+            refused += 1
+            errors = _errors(bytes(data))
+            assert errors
+            if len(data) >= SMALLEST:
+                assert {finding.rule for finding in check_bytes(bytes(data))} & errors
+    assert refused > 100
+
+
+@pytest.mark.parametrize("edit", ["none", "grown", "cut", "constants"])
+def test_a_rebuilt_device_table_agrees_with_the_validator(edit: str) -> None:
+    program = two_gpu_program()
+    plan = program.execution_plan[0]
+    if edit == "grown":
+        plan.non_const_buffer_sizes[2] += 64
+    elif edit == "cut":
+        plan.non_const_buffer_sizes[3] = 0
+    elif edit == "constants":
+        for scalar_type in (ScalarType.FLOAT, ScalarType.LONG):
+            value = tensor(DeviceType.CUDA, 0, buffer=2, data=1)
+            value.scalar_type = scalar_type
+            plan.values.append(EValue(val=value))
+    pte = PteFile.from_bytes(file_bytes(program, [b"", b"blob"]))
+    pte.rebuild_device_table()
+    findings = [f for f in validate(pte.to_bytes()) if f.path.startswith("device_table")]
+    assert findings == []
+
+
+def test_a_stale_device_table_is_found() -> None:
+    table = derive(two_gpu_program())
+    assert table is not None
+    program = two_gpu_program()
+    program.execution_plan[0].non_const_buffer_sizes[2] += 64
+    program.named_data = [NamedData(key=DEVICE_TABLE_KEY, segment_index=2)]
+    data = file_bytes(program, [b"", b"blob", pack_device_table(table)])
+    assert "DEVICE_TABLE_DISAGREES" in _errors(data)
