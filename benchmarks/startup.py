@@ -26,7 +26,7 @@ def run() -> list[Comparison | NotMeasured]:
         for name in ("schema", "generated"):
             shutil.copytree(ROOT / name, project / name)
         shutil.copy(ROOT / "pyproject.toml", project)
-        command = [shutil.which("placewire") or "placewire", "generate"]
+        command = [str(Path(sys.executable).parent / "placewire"), "generate"]
 
         def generate_everything() -> None:
             shutil.rmtree(project / ".placewire", ignore_errors=True)

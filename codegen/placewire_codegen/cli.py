@@ -54,7 +54,7 @@ def generate(
     Without --schema, the table tool.placewire of pyproject.toml says what and where.
     """
     if not schema and stamp.is_current(project):
-        typer.echo("Nothing to do: every generated file is fresh.", err=True)
+        typer.echo(stamp.NOTHING_TO_DO, err=True)
         return
     config = _configuration(schema, out, target, include, package, cpp_namespace, project)
     result = _run(config, check=check)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 STAMP_PATH = Path(".placewire") / "generate.json"
+NOTHING_TO_DO = "Nothing to do: every generated file is fresh."
 
 
 def is_current(root: Path) -> bool:

@@ -1,4 +1,8 @@
-"""`python -m placewire`: the command line, and `--cmake-dir` for builds that link the core."""
+"""The program `placewire`, also `python -m placewire`: answers what needs no command line at once.
+
+`--cmake-dir` is for builds that link the core. `generate` with nothing to do ends before the
+command line is imported, since builds and editors run it again and again.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,33 @@ def _cmake_directory() -> Path | None:
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def main() -> None:
-    if sys.argv[1:] != ["--cmake-dir"]:
-        from placewire.cli import main as command_line
-
-        command_line()
-        return
+def _print_cmake_directory() -> None:
     directory = _cmake_directory()
     if directory is None:
         sys.exit("error: this installation has no C++ part; run `pip install .` in the repository")
     print(directory)  # noqa: T201  the answer is for a build script
+
+
+def _has_nothing_to_generate() -> bool:
+    from placewire_codegen import stamp
+
+    if not stamp.is_current(Path()):
+        return False
+    print(stamp.NOTHING_TO_DO, file=sys.stderr)  # noqa: T201  typer is what this path avoids
+    return True
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    arguments = sys.argv[1:]
+    if arguments == ["--cmake-dir"]:
+        _print_cmake_directory()
+        return
+    if arguments in (["generate"], ["generate", "--check"]) and _has_nothing_to_generate():
+        return
+    from placewire.cli import main as command_line
+
+    command_line()
 
 
 if __name__ == "__main__":

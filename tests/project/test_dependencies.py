@@ -50,6 +50,7 @@ PYTHON_PARTS = (
 # Where `src` may use more: the commands that run the generator, and the parts that need torch.
 EXCEPTIONS = {
     "placewire_codegen": (
+        "src/placewire/__main__.py",
         "src/placewire/cli.py",
         "src/placewire/commands/",
         "src/placewire/demo/",
@@ -151,6 +152,20 @@ def test_generate_starts_without_the_generated_package() -> None:
     loaded = _modules_loaded_by(GENERATE)
     assert "placewire_codegen" in loaded
     assert not {name for name in loaded if name.partition(".")[0] == "placewire_schema"}
+
+
+NOTHING_TO_DO = """
+from placewire.__main__ import main
+sys.argv = ["placewire", "generate"]
+main()
+"""
+
+
+def test_generate_with_nothing_to_do_loads_nothing_heavy() -> None:
+    _modules_loaded_by(GENERATE)
+    tops = {name.partition(".")[0] for name in _modules_loaded_by(NOTHING_TO_DO)}
+    assert "placewire_codegen" in tops
+    assert not tops & {"placewire_schema", "jinja2", "numpy", "pydantic", "rich", "typer"}
 
 
 def test_the_generated_package_loads_nothing_from_outside_the_standard_library() -> None:
