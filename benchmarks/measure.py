@@ -71,17 +71,23 @@ class NotMeasured:
 
 
 def interleaved_minimums(
-    tasks: Mapping[str, Callable[[], object]], *, rounds: int, warm_up: int = 1
+    tasks: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int,
+    warm_up: int = 1,
+    turn_seconds: float = 0.0,
 ) -> dict[str, float]:
     """Time every task once per round, in turn, and return the least seconds of each.
 
     Taking turns lets a machine that changes its speed slow all tasks alike; the minimum leaves out
-    what other processes took.
+    what other processes took. What a task returns is thrown away after the clock has stopped.
 
     Args:
         tasks: What to run, by name.
-        rounds: How often each task is timed.
+        rounds: How often each task has its turn.
         warm_up: Untimed runs of each task before.
+        turn_seconds: How long a turn lasts at least; a short task runs several times in it, so that
+            it finds the caches as it left them, not as a task of another size did.
     """
     for task in tasks.values():
         for _ in range(warm_up):
@@ -89,9 +95,17 @@ def interleaved_minimums(
     best = dict.fromkeys(tasks, float("inf"))
     for _ in range(rounds):
         for name, task in tasks.items():
-            start = time.perf_counter()
-            task()
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], _least_of_turn(task, turn_seconds))
+    return best
+
+
+def _least_of_turn(task: Callable[[], object], turn_seconds: float) -> float:
+    best, end = float("inf"), time.perf_counter() + turn_seconds
+    while best == float("inf") or time.perf_counter() < end:
+        start = time.perf_counter()
+        result = task()
+        best = min(best, time.perf_counter() - start)
+        del result
     return best
 
 
