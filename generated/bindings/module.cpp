@@ -94,24 +94,35 @@ bool set_alignment(Alignments& alignments, nb::handle key, nb::handle value) {
   return is_known;
 }
 
-bool set_alignments(Alignments& alignments, nb::handle force_align) {
-  if (PyDict_CheckExact(force_align.ptr()) && PyDict_GET_SIZE(force_align.ptr()) == 0) return true;
+/// Calls a function of _pure/check.py, which is to say what is wrong by raising it.
+void check(const char* function, nb::handle argument) {
+  const std::string module = std::string(package_name()) + "._pure.check";
+  nb::module_::import_(module.c_str()).attr(function)(argument);
+}
+
+Alignments alignments_from(nb::handle force_align) {
+  Alignments alignments;
+  if (PyDict_CheckExact(force_align.ptr()) && PyDict_GET_SIZE(force_align.ptr()) == 0) {
+    return alignments;
+  }
   const nb::object items = checked(PyMapping_Items(force_align.ptr()));
   for (const nb::handle item : items) {
-    if (!set_alignment(alignments, item[0], item[1])) return false;
+    if (!set_alignment(alignments, item[0], item[1])) {
+      check("check_alignments", force_align);
+      throw nb::type_error("force_align maps names of vector fields to alignments");
+    }
   }
-  return true;
+  return alignments;
 }
 
 /// Raises what is wrong with `object`.
-[[noreturn]] void raise_pack_fault(nb::handle object, nb::handle force_align, bool is_too_large) {
+[[noreturn]] void raise_pack_fault(nb::handle object, bool is_too_large) {
   PyObject* raised = PyErr_Occurred();
   if (raised != nullptr && PyErr_GivenExceptionMatches(raised, PyExc_Exception) == 0) {
     throw nb::python_error();
   }
   PyErr_Clear();
-  const std::string module = std::string(package_name()) + "._pure.check";
-  nb::module_::import_(module.c_str()).attr("check")(object, force_align);
+  check("check", object);
   if (is_too_large) {
     PyErr_SetString(PyExc_OverflowError, "a FlatBuffer has at most 2 GiB");
   } else {
@@ -123,15 +134,14 @@ bool set_alignments(Alignments& alignments, nb::handle force_align) {
 nb::object pack(nb::handle object, nb::handle force_align) {
   const Classes& classes = loaded_classes();
   const std::size_t table = table_of(classes, object.type());
-  Alignments alignments;
+  const Alignments alignments = alignments_from(force_align);
   PythonSource source(classes, alignments);
   SpareBuilder builder;
   Position root = 0;
   const bool is_packed =
-      set_alignments(alignments, force_align) &&
       kTableFunctions[table].pack(source, object.ptr(), *builder, root) &&
       ((*builder).finish(root, kTableFunctions[table].identifier) || source.no_space());
-  if (!is_packed) raise_pack_fault(object, force_align, source.is_out_of_space());
+  if (!is_packed) raise_pack_fault(object, source.is_out_of_space());
   const auto size = static_cast<Py_ssize_t>((*builder).size());
   nb::object bytes = checked(PyBytes_FromStringAndSize(nullptr, size));
   (*builder).copy_to(reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.ptr())));

@@ -11,8 +11,10 @@
 
 #include <Python.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -34,6 +36,34 @@ struct Fault {
   std::size_t offset;
   Owned found;
   Owned expected;
+};
+
+/// Hands out one object for equal short byte strings: a program has thousands of equal dim_orders.
+class ShortBytes {
+ public:
+  static constexpr std::size_t kLargestSize = 8;
+
+  /// Returns a new reference, null if there is no memory. `bytes` may have up to kLargestSize bytes.
+  [[nodiscard]] PyObject* get(Bytes bytes) noexcept {
+    std::uint64_t content = 0;
+    if (!bytes.empty()) std::memcpy(&content, bytes.data(), bytes.size());
+    const std::uint64_t hash = (content + bytes.size()) * 0x9E3779B97F4A7C15u;
+    Entry& entry = entries_[static_cast<std::size_t>(hash >> 59)];
+    if (!entry.object || entry.content != content || entry.size != bytes.size()) {
+      const auto* data = reinterpret_cast<const char*>(bytes.data());
+      const auto size = static_cast<Py_ssize_t>(bytes.size());
+      entry = {content, bytes.size(), Owned(PyBytes_FromStringAndSize(data, size))};
+    }
+    return Py_XNewRef(entry.object.get());
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t content = 0;
+    std::size_t size = 0;
+    Owned object;
+  };
+  std::array<Entry, 32> entries_;
 };
 
 /// What all tables of one buffer share while they are read.
@@ -58,6 +88,13 @@ class Unpacker {
   template <class T>
   [[nodiscard]] PyObject* make_default();
 
+  /// Makes a bytes object; null if there is no memory.
+  [[nodiscard]] PyObject* make_bytes(Bytes bytes) noexcept {
+    if (bytes.size() <= ShortBytes::kLargestSize) return short_bytes_.get(bytes);
+    return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                     static_cast<Py_ssize_t>(bytes.size()));
+  }
+
   /// Makes an `UnknownMember`; null if there is no memory.
   [[nodiscard]] PyObject* make_unknown_member(Owned tag) const;
 
@@ -68,6 +105,7 @@ class Unpacker {
   /// How many defaults are being made inside each other; nothing is reported then.
   int default_depth_ = 0;
   std::vector<Fault> faults_;
+  ShortBytes short_bytes_;
 };
 
 /// A dataclass instance that is being filled.
@@ -79,7 +117,7 @@ class Instance {
   explicit operator bool() const noexcept { return static_cast<bool>(object_); }
 
   /// Sets a field, once. Takes over `value`; false if that is null or cannot be set.
-  [[nodiscard]] bool set(std::size_t index, PyObject* value) noexcept {
+  [[nodiscard, gnu::always_inline]] bool set(std::size_t index, PyObject* value) noexcept {
     if (value == nullptr) return false;
     if (table_.direct_type == nullptr) return set_attribute(index, Owned(value));
     char* base = reinterpret_cast<char*>(object_.get());
@@ -166,8 +204,7 @@ class FieldUnpacker {
     if (offset == 0) return set(field, make_absent<Value>(field));
     const Vector<Item> vector(wire::follow(table_.position() + offset));
     if constexpr (std::is_same_v<Item, std::uint8_t>) {
-      const auto* bytes = reinterpret_cast<const char*>(vector.data());
-      return set(field, PyBytes_FromStringAndSize(bytes, static_cast<Py_ssize_t>(vector.size())));
+      return set(field, unpacker_.make_bytes(vector.bytes()));
     } else {
       return set(field, make_list(vector.size(), [&](std::size_t index) {
                    if constexpr (std::is_enum_v<Item>) {

@@ -179,11 +179,10 @@ class Builder {
 
   /// Pads so that after `following` more bytes the position is a multiple of `alignment`, a power
   /// of two. The padding must be reserved.
-  void align(std::size_t alignment, std::size_t following = 0) {
+  [[gnu::always_inline]] void align(std::size_t alignment, std::size_t following = 0) {
     if (alignment > max_alignment_) max_alignment_ = alignment;
-    const std::size_t padding = (0 - (position() + following)) & (alignment - 1);
-    head_ -= padding;
-    std::memset(head_, 0, padding);
+    std::size_t padding = (0 - (position() + following)) & (alignment - 1);
+    while (padding-- != 0) *--head_ = 0;
   }
 
   /// Prepends a value; its space must be reserved and its alignment done.
