@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any
 import placewire_codegen
 from placewire_codegen.config import load_project
 from placewire_codegen.generate import generate
-from placewire_schema.errors import InternalError, UnknownContentError
+from placewire_schema.errors import InternalError, InvalidStateError, UnknownContentError
+from placewire_schema.program import DeviceType
+from rich.padding import Padding
+from rich.text import Text
 
 from placewire.commands import count
 from placewire.pte import PteFile
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Demonstration"]
 
-_NEW_MEMBER = "  VULKAN = 2 (dlpack: 7, alignment: 256),"
-_DEVICE = "vulkan:0"
+_NEW_NAME = "VULKAN"
+_DEVICE = f"{_NEW_NAME.lower()}:0"
 _ENUM = re.compile(r"^enum DeviceType\b[^{]*\{\n(?P<members>[^}]*)\}", re.MULTILINE)
 
 _PROJECT = """\
@@ -77,22 +80,29 @@ class Demonstration:
         self._steps = 0
 
     def run(self) -> None:
-        """Take all steps, printing what happens."""
-        self._console.print(
-            "[bold]placewire demo[/bold]  one line of schema, and a new kind of device exists"
-        )
+        """Take all steps, printing what happens.
+
+        Raises:
+            InvalidStateError: The installed schema has the new member already.
+        """
+        self._print("placewire demo: one line of schema, and a new kind of device exists", "bold")
         before = self._prepare()
         self._add_member()
-        self._regenerate(before)
+        changed = self._regenerate(before)
         file = self._write_program()
         self._read_with_the_old_schema(file)
+        self._print(f"\nOne line was written by hand, and {changed} files followed.", "bold")
+
+    def _print(self, text: str, style: str = "") -> None:
+        self._console.print(text, style=style, markup=False)
 
     def _step(self, title: str) -> None:
         self._steps += 1
-        self._console.print(f"\n[bold cyan]{self._steps}[/bold cyan] [bold]{title}[/bold]")
+        self._print(f"\n{self._steps}. {title}", "bold cyan")
 
     def _line(self, text: str, style: str = "") -> None:
-        self._console.print(f"    {text}", style=style, markup=False)
+        # On a terminal too long a line continues under its beginning.
+        self._console.print(Padding(Text(text, style), (0, 0, 0, 3), expand=False))
 
     def _prepare(self) -> Mapping[str, str]:
         """Copy the schema and generate everything from it once; return the texts by path."""
@@ -101,42 +111,55 @@ class Demonstration:
         return {file.path: file.text for file in generate(load_project(self._folder)).files}
 
     def _add_member(self) -> None:
-        self._step("A line is added to a copy of schema/program.fbs")
+        self._step("A line is added to a copy of schema/program.fbs:")
         path = self._folder / "schema" / "program.fbs"
         text = path.read_text(encoding="utf-8")
         enum = _ENUM.search(text)
         if enum is None:
             raise InternalError("schema/program.fbs has no enum DeviceType")
-        path.write_text(
-            f"{text[: enum.end('members')]}{_NEW_MEMBER}\n{text[enum.end('members') :]}",
-            encoding="utf-8",
-        )
-        for line in enum[0].splitlines()[:-1]:
-            self._line(f"  {line}")
-        self._line(f"+ {_NEW_MEMBER}", "green")
+        if _NEW_NAME in enum["members"]:
+            raise InvalidStateError(
+                f"the schema has {_NEW_NAME} already, so there is nothing to add"
+            )
+        number = 1 + max(member.value for member in DeviceType)
+        line = f"  {_NEW_NAME} = {number} (dlpack: 7, alignment: 256),"
+        end = enum.end("members")
+        path.write_text(f"{text[:end]}{line}\n{text[end:]}", encoding="utf-8")
+        for old in enum[0].splitlines()[:-1]:
+            self._line(f"  {old}")
+        self._line(f"+ {line}", "green")
         self._line("  }")
 
-    def _regenerate(self, before: Mapping[str, str]) -> None:
-        self._step("`placewire generate` makes everything else follow")
+    def _regenerate(self, before: Mapping[str, str]) -> int:
+        """Generate again; return the number of files that changed."""
+        self._step("`placewire generate` makes everything else follow:")
         start = time.perf_counter()
         result = generate(load_project(self._folder))
         seconds = time.perf_counter() - start
         texts = {file.path: file.text for file in result.files}
-        for path in result.changes.paths:
+        paths = result.changes.paths
+        width = max(map(len, paths), default=0)
+        for path in paths:
             added, removed = _changed_lines(before.get(path, ""), texts.get(path, ""))
-            self._line(f"{path}  +{added} -{removed}")
-        self._line(
-            f"{len(result.changes.paths)} of {len(texts)} files changed, in {seconds:.1f} s", "dim"
-        )
+            self._line(f"{path:{width}}  {f'+{added}':>3}  {f'-{removed}':>3}")
+        self._line(f"{len(paths)} of {len(texts)} files changed, in {seconds:.1f} s.", "green")
+        return len(paths)
 
     def _write_program(self) -> Path:
-        self._step(f"The new types are imported, and a program is written that lives on {_DEVICE}")
+        self._step(f"With the new types, a program is written that lives on {_DEVICE}:")
         file = self._folder / "vulkan.pte"
         facts = self._run_with_the_new_package(_DEVICE, str(file))
-        self._line(f">>> list(DeviceType)            {facts['members']}")
-        self._line(f">>> DeviceType.VULKAN.alignment {facts['alignment']}")
-        found = count(len(facts["findings"]), "finding")
-        self._line(f"{file.name}: {facts['size']:,} bytes; the new schema has {found}")
+        self._line(">>> from placewire_schema.program import DeviceType")
+        self._line(f">>> DeviceType.{_NEW_NAME}, DeviceType.{_NEW_NAME}.alignment")
+        self._line(f"({facts['member']}, {facts['alignment']})")
+        self._line(f'>>> PteFile(add_on(Device.parse("{_DEVICE}"))).save("{file.name}")')
+        found = count(len(facts["findings"]), "finding") if facts["findings"] else "no findings"
+        self._line(f"{facts['size']:,} bytes; checked with the new schema: {found}.", "green")
+        self._line(
+            "(The compiled codec follows with `pip install .`; until then, as here, the one in "
+            "Python takes over.)",
+            "dim",
+        )
         return file
 
     def _run_with_the_new_package(self, *arguments: str) -> dict[str, Any]:
@@ -155,20 +178,19 @@ class Demonstration:
         return facts
 
     def _read_with_the_old_schema(self, file: Path) -> None:
-        self._step("The old schema reads it, and says what it does not know")
+        self._step("The old schema reads the same file, and says what it does not know:")
+        self._line(f'>>> pte = PteFile.load("{file.name}"); pte.unknown')
         pte = PteFile.load(file)
         for finding in pte.unknown:
-            self._line(str(finding), "yellow")
-        self._line("To rewrite the file would lose that, so it is refused:")
+            self._line(f"{finding.path}: {finding.message}", "yellow")
+        self._line('>>> pte.program.execution_plan[0].name = "renamed"; pte.save(...)')
         pte.program.execution_plan[0].name = "renamed"
         try:
             pte.to_bytes()
         except UnknownContentError as error:
             self._line(f"{type(error).__name__}: {error}", "yellow")
         else:
-            raise InternalError(
-                "the file was rewritten although the old schema does not know its device"
-            )
+            raise InternalError("the file was rewritten although its device is not known")
 
 
 def _schema_directory() -> Path:

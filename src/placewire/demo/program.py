@@ -14,7 +14,6 @@ from placewire_schema.program import (
     AllocationDetails,
     Chain,
     ContainerMetadata,
-    DeviceType,
     EValue,
     ExecutionPlan,
     ExtraTensorInfo,
@@ -84,7 +83,7 @@ def main(device_text: str, path: str) -> None:
     pte.save(path)
     json.dump(
         {
-            "members": [repr(member) for member in DeviceType],
+            "member": repr(device.type),
             "alignment": device.type.alignment,
             "size": Path(path).stat().st_size,
             "findings": [str(finding) for finding in check_file(path)],
