@@ -72,6 +72,6 @@ nb::list rules() {
 NB_MODULE(_runtime, module) {
   module.doc() = "The C++ core of placewire.";
   module.attr("MODEL_STAMP") = placewire::schema::kModelStamp;
-  module.def("validate", &validate, nb::arg("buffer"), nb::arg("maximum_findings"));
+  module.def("validate", &validate, nb::arg("buffer").none(), nb::arg("maximum_findings"));
   module.def("rules", &rules);
 }

@@ -42,10 +42,10 @@ def validate(buffer: object, *, maximum_findings: int = 1000) -> list[Finding]:
     file claims; segments are not read.
 
     Args:
-        buffer: The whole file: anything contiguous with the buffer protocol. Other threads of Python
+        buffer: The whole file: anything contiguous with the buffer protocol. Other Python threads
             wait until the check is over, so that none of them can change it meanwhile.
-        maximum_findings: How many findings to list. If there are more, one last finding, of the rule
-            MORE_FINDINGS, says how many.
+        maximum_findings: How many findings to list. If there are more, one last finding, of the
+            rule MORE_FINDINGS, says how many.
 
     Returns:
         The findings, by stage and then in the order of the program's fields. Their level is `error`

@@ -6,11 +6,12 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from placewire.validate import validate
 from placewire_schema import pack_device_table, pack_program, unpack_program
 from placewire_schema import program as p
 from placewire_schema.device_info import DeviceInfo, DeviceTable
 from placewire_schema.reflection import TableInfo, TableReference, UnionInfo, VectorInfo, describe
+
+from placewire.validate import validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

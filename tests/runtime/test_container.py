@@ -6,10 +6,10 @@ import struct
 from pathlib import Path
 
 import pytest
-from placewire.validate import validate
 from placewire_schema import pack_program
 from placewire_schema import program as p
 
+from placewire.validate import validate
 from tests.runtime.programs import Sample, broken, complete, laid_out
 
 

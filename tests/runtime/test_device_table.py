@@ -10,6 +10,7 @@ from placewire_schema import pack_device_table
 from placewire_schema import program as p
 from placewire_schema.device_info import DeviceInfo, DeviceTable
 
+from placewire.validate import validate
 from tests.runtime.programs import Sample, broken, complete, cuda_info
 
 CPU_INFO = DeviceInfo(planned_bytes=32, buffer_count=1)
@@ -148,8 +149,4 @@ def is_device_type(table: bytearray, place: int) -> bool:
 
 
 def test_a_table_behind_the_end_of_a_truncated_file_is_not_read() -> None:
-    sample = complete()
-    data = sample.file()
-    from placewire.validate import validate
-
-    assert broken(validate(data[:-1])) == [("FILE_TRUNCATED", "")]
+    assert broken(validate(complete().file()[:-1])) == [("FILE_TRUNCATED", "")]

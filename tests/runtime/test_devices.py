@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from placewire.validate import validate
 from placewire_schema import program as p
 
+from placewire.validate import validate
 from tests.runtime.programs import Cursor, Sample, broken, complete
 
 PLAN = "execution_plan[0]"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 
 import pytest
-from placewire.validate import validate
 from placewire_schema import pack_program
 from placewire_schema import program as p
 
+from placewire.validate import validate
 from tests.runtime.programs import Cursor, broken, complete, laid_out
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from placewire.validate import validate
 
+from placewire.validate import validate
 from tests.runtime.programs import broken, complete
 
 CORPUS = sorted(path.stem for path in (Path(__file__).parents[1] / "corpus").glob("*.pte"))

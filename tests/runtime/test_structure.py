@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from placewire.validate import validate
 from placewire_codegen.targets.rules import STRUCTURE_RULES
 from placewire_schema import pack_program, verify_program
 from placewire_schema import program as p
 
+from placewire.validate import validate
 from tests.runtime.programs import Cursor, Sample, complete
 
 

@@ -120,7 +120,8 @@ def test_a_dim_order_that_is_no_permutation_is_refused(order: bytes, at: list[in
 @pytest.mark.parametrize("memory_id", [0, 3, 2**32 - 1])
 def test_a_planned_buffer_that_is_not_there_is_refused(memory_id: int) -> None:
     sample = complete()
-    assert (info := sample.tensor(1).allocation_info) is not None
+    info = sample.tensor(1).allocation_info
+    assert info is not None
     info.memory_id = memory_id
     (finding,) = sample.validate()
     assert (finding.rule, finding.path) == (
@@ -263,7 +264,8 @@ def test_a_constant_stored_in_place_must_be_there() -> None:
 def test_the_list_of_mutable_data_that_a_tensor_names_counts() -> None:
     # List 1 has the value that the tensor needs, list 0 has none.
     sample = complete()
-    assert (extra := sample.tensor(3).extra_tensor_info) is not None
+    extra = sample.tensor(3).extra_tensor_info
+    assert extra is not None
     extra.mutable_data_segments_idx = 0
     assert broken(sample.validate()) == [
         ("CONSTANT_INDEX_OUT_OF_RANGE", f"{VALUE}[3].val.data_buffer_idx")
@@ -273,7 +275,8 @@ def test_the_list_of_mutable_data_that_a_tensor_names_counts() -> None:
 @pytest.mark.parametrize("index", [2, 2**64 - 1])
 def test_a_list_of_mutable_data_that_is_not_there_is_refused(index: int) -> None:
     sample = complete()
-    assert (extra := sample.tensor(3).extra_tensor_info) is not None
+    extra = sample.tensor(3).extra_tensor_info
+    assert extra is not None
     extra.mutable_data_segments_idx = index
     (finding,) = sample.validate()
     assert (finding.rule, finding.path) == (

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from placewire.validate import validate
 from placewire_codegen.targets.rules import MEANING_RULES
 from placewire_schema import pack_program, verify_program
 from placewire_schema import program as p
 from placewire_schema.reflection import EnumInfo, describe, tables
 
+from placewire.validate import validate
 from tests.runtime.programs import Cursor, broken, complete, laid_out
 
 PROGRAM_TABLES = [type_ for type_ in tables() if type_.__module__ == p.__name__]

@@ -1,0 +1,130 @@
+"""The validator in Python: arguments, results, and a core that does not fit the package."""
+
+from __future__ import annotations
+
+import array
+import ast
+import mmap
+import subprocess
+import sys
+from pathlib import Path
+
+import placewire_schema
+import pytest
+from placewire_schema import Finding
+
+from placewire import _runtime
+from placewire.validate import Rule, rules, validate
+from tests.runtime.programs import complete
+from tests.schema.cpp.building import ROOT
+
+
+def test_findings_are_objects_of_the_generated_class() -> None:
+    sample = complete()
+    sample.plan.inputs = [99]
+    (finding,) = sample.validate()
+    assert type(finding) is Finding
+    assert (finding.rule, finding.level) == ("VALUE_INDEX_OUT_OF_RANGE", "error")
+    assert type(finding.offset) is int
+
+
+@pytest.mark.parametrize(
+    "container",
+    [bytes, bytearray, memoryview, lambda data: array.array("B", data)],
+    ids=["bytes", "bytearray", "memoryview", "array"],
+)
+def test_any_contiguous_buffer_is_taken(container: type) -> None:
+    assert validate(container(complete().file())) == []
+
+
+def test_a_buffer_need_not_be_aligned() -> None:
+    data = complete().file()
+    assert validate(memoryview(b"\0" + data)[1:]) == []
+
+
+def test_a_mapped_file_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "program.pte"
+    path.write_bytes(complete().file())
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        assert validate(mapped) == []
+
+
+def test_the_buffer_is_released() -> None:
+    data = bytearray(b"not a program")
+    validate(data)
+    data.clear()  # BufferError while anybody holds it
+
+
+@pytest.mark.parametrize("value", ["text", None, 7, Path("x.pte")])
+def test_what_is_no_buffer_is_a_type_error(value: object) -> None:
+    with pytest.raises(TypeError, match="bytes-like object is required"):
+        validate(value)
+
+
+def test_a_buffer_with_gaps_is_a_buffer_error() -> None:
+    with pytest.raises(BufferError, match="contiguous"):
+        validate(memoryview(b"abcdefgh")[::2])
+
+
+def test_a_negative_number_of_findings_is_refused() -> None:
+    with pytest.raises(ValueError, match="maximum_findings is -1, expected 0 or more"):
+        validate(b"", maximum_findings=-1)
+
+
+def test_rules_have_a_name_a_level_and_a_meaning() -> None:
+    listed = rules()
+    assert len(listed) > 60
+    assert all(isinstance(rule, Rule) for rule in listed)
+    assert {rule.level for rule in listed} == {"error", "warning"}
+    assert all(rule.name.isupper() and rule.meaning for rule in listed)
+    assert len({rule.name for rule in listed}) == len(listed)
+
+
+def test_the_core_knows_the_schema_that_it_was_built_from() -> None:
+    assert _runtime.MODEL_STAMP == placewire_schema.MODEL_STAMP
+
+
+def test_a_core_that_was_built_from_another_schema_is_refused() -> None:
+    program = (
+        "import placewire_schema\n"
+        "placewire_schema.MODEL_STAMP = 'another'\n"
+        "from placewire_schema.errors import StaleBuildError\n"
+        "try:\n"
+        "    import placewire.validate\n"
+        "except StaleBuildError as error:\n"
+        "    print(error)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "the C++ core was built from another schema" in result.stdout.replace(
+        "placewire's", "the"
+    )
+    assert "rebuild it with: pip install --force-reinstall --no-deps ." in result.stdout
+
+
+def test_a_core_that_is_not_there_is_named_with_the_command_that_builds_it() -> None:
+    program = (
+        "import sys\n"
+        "sys.modules['placewire._runtime'] = None\n"
+        "from placewire_schema.errors import StaleBuildError\n"
+        "try:\n"
+        "    import placewire.validate\n"
+        "except StaleBuildError as error:\n"
+        "    print(error)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "(placewire._runtime) is not built; build it with: pip install ." in result.stdout
+
+
+def test_the_stub_names_what_the_module_has() -> None:
+    stub = ast.parse((ROOT / "src" / "placewire" / "_runtime.pyi").read_text(encoding="utf-8"))
+    declared = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)} | {
+        node.target.id
+        for node in stub.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    assert declared
+    assert declared == {name for name in vars(_runtime) if not name.startswith("_")}
