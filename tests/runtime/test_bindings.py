@@ -97,9 +97,7 @@ def test_a_core_that_was_built_from_another_schema_is_refused() -> None:
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert "the C++ core was built from another schema" in result.stdout.replace(
-        "placewire's", "the"
-    )
+    assert "C++ core was built from another schema (" in result.stdout
     assert "rebuild it with: pip install --force-reinstall --no-deps ." in result.stdout
 
 

@@ -62,9 +62,8 @@ def test_a_list_that_many_instructions_use_is_read_once(kind: str) -> None:
     # 30,000 calls times 30,000 items would be 900 million steps; a minute at the very least.
     sample = complete()
     sample.program.named_data = None
-    item = {"IntList": 5, "TensorList": 1}[kind]
-    items = [item] * 30_000
-    sample.plan.values[12].val = {"IntList": p.IntList, "TensorList": p.TensorList}[kind](items)
+    ints, tensors = p.IntList([5] * 30_000), p.TensorList([1] * 30_000)
+    sample.plan.values[12].val = ints if kind == "IntList" else tensors
     call = p.Instruction(p.KernelCall(0, [3, 1, 1, 12]))
     sample.plan.chains[0].instructions = [call] * 30_000
     sample.plan.chains[0].stacktrace = None

@@ -7,9 +7,16 @@ from copy import deepcopy
 import pytest
 from placewire_schema import program as p
 
-from tests.runtime.programs import broken, complete
+from tests.runtime.programs import Sample, broken, complete
 
 PLAN = "execution_plan[0]"
+
+
+def items_of(sample: Sample, index: int) -> list[int]:
+    """The items of a list that names its values by their index."""
+    value = sample.plan.values[index].val
+    assert isinstance(value, p.IntList | p.TensorList | p.OptionalTensorList)
+    return value.items
 
 
 def test_two_methods_with_one_name_are_refused() -> None:
@@ -85,7 +92,7 @@ def test_what_flows_through_a_chain_must_be_a_value(field: str) -> None:
 )
 def test_a_list_item_that_is_no_value_is_refused(value: int, item: int) -> None:
     sample = complete()
-    sample.plan.values[value].val.items.append(item)  # type: ignore[union-attr]
+    items_of(sample, value).append(item)
     assert broken(sample.validate()) == [
         ("VALUE_INDEX_OUT_OF_RANGE", f"{PLAN}.values[{value}].val.items[2]")
     ]
@@ -105,7 +112,7 @@ def test_a_list_item_of_another_kind_is_refused(
     value: int, item: int, found: str, kind: str
 ) -> None:
     sample = complete()
-    sample.plan.values[value].val.items.append(item)  # type: ignore[union-attr]
+    items_of(sample, value).append(item)
     (finding,) = sample.validate()
     assert (finding.rule, finding.path) == (
         "VALUE_WRONG_KIND",

@@ -173,12 +173,14 @@ class _AuditBuilder:
         )
 
     def _struct_checks(self, field: Field) -> Iterator[InlineCheckView]:
-        type_, position, count = field.type, f"position + {field.offset}", 0
+        type_, position = field.type, f"position + {field.offset}"
+        count = 0
         path = f"Path(path, {string_literal(field.name)})"
         if type_.kind is TypeKind.ARRAY:
             assert type_.element is not None
             assert type_.length is not None
-            type_, count = type_.element, type_.length
+            count = type_.length
+            type_ = type_.element
             position += f" + index * {self._inline_size(type_)}"
             path = f"Path(path, {string_literal(field.name)}, index)"
         if type_.kind is TypeKind.ENUM:
