@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import NoReturn
+from zlib import crc32
 
 import jinja2
+from jinja2.bccache import Bucket
 
 from . import __version__
 
@@ -64,6 +70,7 @@ class Templates:
             autoescape=False,  # noqa: S701 - the output is source code, not HTML
             cache_size=-1,
         )
+        self._environment.bytecode_cache = _CompiledTemplates(directory, self._environment)
         self._environment.globals["fail"] = _fail
 
     def render(self, template: str, /, **fields: object) -> str:
@@ -71,6 +78,40 @@ class Templates:
         suffix = Path(template.removesuffix(".jinja")).suffix
         banner = _banner(_COMMENT_STYLES[suffix], self._schema_files)
         return self._environment.get_template(template).render(banner=banner, **fields)
+
+
+class _CompiledTemplates(jinja2.BytecodeCache):
+    """Keeps compiled templates beside their sources, as Python keeps its modules.
+
+    Jinja compares a checksum of the source, and a file's name tells Python's version and our
+    settings, so a stale entry is never used. In a folder that cannot be written nothing is kept.
+    """
+
+    def __init__(self, templates: Path, environment: jinja2.Environment) -> None:
+        settings = (
+            environment.trim_blocks,
+            environment.lstrip_blocks,
+            environment.keep_trailing_newline,
+        )
+        self._directory = templates / "__pycache__"
+        self._suffix = f".{sys.implementation.cache_tag}-{crc32(repr(settings).encode()):08x}"
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError, EOFError, ValueError, UnpicklingError):
+            bucket.load_bytecode(BytesIO(self._path(bucket).read_bytes()))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if sys.dont_write_bytecode:
+            return
+        with suppress(OSError):
+            self._directory.mkdir(exist_ok=True)
+            temporary = self._path(bucket).with_suffix(f".{os.getpid()}")
+            with temporary.open("wb") as file:
+                bucket.write_bytecode(file)
+            temporary.replace(self._path(bucket))
+
+    def _path(self, bucket: Bucket) -> Path:
+        return self._directory / f"{bucket.key}{self._suffix}"
 
 
 def _fail(message: str) -> NoReturn:
