@@ -136,45 +136,45 @@ class Table {
   std::uint16_t vtable_size() const noexcept { return load<std::uint16_t>(vtable_); }
 
   /// Distance of a field from the start of the table; 0 if the field is absent.
-  std::uint16_t offset(std::uint16_t slot) const noexcept {
-    return slot < vtable_size() ? load<std::uint16_t>(vtable_ + slot) : std::uint16_t{0};
+  std::size_t offset(std::size_t slot) const noexcept {
+    return slot < vtable_size() ? load<std::uint16_t>(vtable_ + slot) : std::size_t{0};
   }
 
-  bool has(std::uint16_t slot) const noexcept { return offset(slot) != 0; }
+  bool has(std::size_t slot) const noexcept { return offset(slot) != 0; }
 
   template <class T>
-  T scalar(std::uint16_t slot, T absent = T{}) const noexcept {
-    const std::uint16_t field = offset(slot);
+  T scalar(std::size_t slot, T absent = T{}) const noexcept {
+    const std::size_t field = offset(slot);
     return field != 0 ? load<T>(position_ + field) : absent;
   }
 
   template <class T>
-  std::optional<T> optional_scalar(std::uint16_t slot) const noexcept {
-    const std::uint16_t field = offset(slot);
+  std::optional<T> optional_scalar(std::size_t slot) const noexcept {
+    const std::size_t field = offset(slot);
     return field != 0 ? std::optional<T>(load<T>(position_ + field)) : std::nullopt;
   }
 
-  std::string_view string(std::uint16_t slot) const noexcept {
-    const std::uint16_t field = offset(slot);
+  std::string_view string(std::size_t slot) const noexcept {
+    const std::size_t field = offset(slot);
     return field != 0 ? string_at(follow(position_ + field)) : std::string_view();
   }
 
   template <class T>
-  Vector<T> vector(std::uint16_t slot) const noexcept {
-    const std::uint16_t field = offset(slot);
+  Vector<T> vector(std::size_t slot) const noexcept {
+    const std::size_t field = offset(slot);
     return field != 0 ? Vector<T>(follow(position_ + field)) : Vector<T>();
   }
 
   /// What the offset in a field refers to.
   template <class View>
-  View value(std::uint16_t slot) const noexcept {
-    const std::uint16_t field = offset(slot);
+  View value(std::size_t slot) const noexcept {
+    const std::size_t field = offset(slot);
     return field != 0 ? View(follow(position_ + field)) : View();
   }
 
   /// What the offset in a field refers to, if the field is known to be there.
   template <class T>
-  T present_value(std::uint16_t slot) const noexcept {
+  T present_value(std::size_t slot) const noexcept {
     const std::uint8_t* target = follow(position_ + load<std::uint16_t>(vtable_ + slot));
     if constexpr (std::is_same_v<T, std::string_view>) {
       return string_at(target);
@@ -187,15 +187,14 @@ class Table {
   ///
   /// Verified buffers have a value wherever they have a tag.
   template <class T, class Tag>
-  T member(std::uint16_t slot, Tag tag) const noexcept {
-    const std::uint16_t tag_slot = static_cast<std::uint16_t>(slot - 2);
-    return scalar<Tag>(tag_slot) == tag ? present_value<T>(slot) : T();
+  T member(std::size_t slot, Tag tag) const noexcept {
+    return scalar<Tag>(slot - 2) == tag ? present_value<T>(slot) : T();
   }
 
   /// A struct stored in the table itself.
   template <class View>
-  View inlined(std::uint16_t slot) const noexcept {
-    const std::uint16_t field = offset(slot);
+  View inlined(std::size_t slot) const noexcept {
+    const std::size_t field = offset(slot);
     return field != 0 ? View(position_ + field) : View();
   }
 
