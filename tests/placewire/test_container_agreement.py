@@ -60,6 +60,16 @@ def test_the_validator_finds_the_reason_for_every_refusal(corpus: Path) -> None:
     assert refused > 100
 
 
+@pytest.mark.parametrize("header_length", [24, 32, 40])
+def test_both_see_that_a_file_has_grown(header_length: int) -> None:
+    data = file_bytes(
+        two_gpu_program(), [b"", b"blob"], header_length=header_length, extra=b"unknown!"
+    )
+    assert _errors(data) == set()
+    assert _errors(data + b"x") == {"FILE_GROWN"}
+    assert [finding.rule for finding in check_bytes(data + b"x")] == ["FILE_GROWN"]
+
+
 @pytest.mark.parametrize("edit", ["none", "grown", "cut", "constants"])
 def test_a_rebuilt_device_table_agrees_with_the_validator(edit: str) -> None:
     program = two_gpu_program()

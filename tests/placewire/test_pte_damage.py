@@ -141,12 +141,23 @@ def test_a_file_that_has_grown_says_by_how_much(header_length: int) -> None:
     assert message.endswith("(5 too many)")
 
 
-def test_with_a_short_header_the_last_segment_says_where_the_file_ends() -> None:
-    data = _good(header_length=24)
-    assert _message(data[:-5]) == (
-        f"the file ends at byte {len(data) - 5}, expected at byte {len(data)}, where the last "
-        "segment ends (5 missing)"
+def test_with_a_short_header_the_segment_that_is_cut_is_named() -> None:
+    assert _message(_good(header_length=24)[:-5]) == (
+        "segments[0]: the segment ends at byte 20 of the segment data, which has 15 bytes"
     )
+
+
+def test_a_short_header_allows_padding_before_an_empty_last_segment() -> None:
+    data = file_bytes(Program(), [b"A" * 20, b""], header_length=24)
+    assert check_bytes(data) == []
+    assert PteFile.from_bytes(data).to_bytes() == data
+
+
+def test_an_empty_segment_may_lie_anywhere() -> None:
+    segments = [DataSegment(size=20), DataSegment(offset=2**60)]
+    data = with_area(Program(segments=segments), b"A" * 20)
+    assert check_bytes(data) == []
+    assert [bytes(segment) for segment in PteFile.from_bytes(data).segments] == [b"A" * 20, b""]
 
 
 def test_a_segment_base_inside_the_program_is_refused() -> None:

@@ -72,6 +72,22 @@ def test_old_inline_constants_load() -> None:
     assert [bytes(value) for value in pte.constants] == [b"", b"12345678"]
 
 
+def test_a_constant_segment_counts_before_inline_constants() -> None:
+    program = _constants()
+    program.constant_buffer = [Buffer(), Buffer(storage=b"inline")]
+    pte = PteFile.from_bytes(file_bytes(program, [b"A" * 20]))
+    assert bytes(pte.constants[1]) == b"A" * 16
+
+
+def test_a_constant_segment_without_values_leaves_inline_constants_alone() -> None:
+    program = Program(
+        constant_buffer=[Buffer(), Buffer(storage=b"inline")],
+        constant_segment=SubsegmentOffsets(segment_index=0, offsets=[0]),
+    )
+    pte = PteFile.from_bytes(file_bytes(program, [b""], header_length=0))
+    assert bytes(pte.constants[1]) == b"inline"
+
+
 def test_inline_delegate_data_loads() -> None:
     program = Program(
         execution_plan=[ExecutionPlan(delegates=[delegate(DataLocation.INLINE, 0)])],

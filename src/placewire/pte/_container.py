@@ -71,7 +71,7 @@ def check_segments(
     segments: Sequence[DataSegment], header: ExtendedHeader | None, data: memoryview
 ) -> Iterator[Finding]:
     """Check that every segment lies inside the segment data, and that nothing follows it."""
-    end = max((segment.offset + segment.size for segment in segments), default=0)
+    end = max((segment.offset + segment.size for segment in segments if segment.size), default=0)
     if header is None:
         if end:
             found = bytes(data[HEADER_START : HEADER_START + len(MAGIC)])
@@ -88,13 +88,10 @@ def check_segments(
         return
     available = header.segment_data_size
     if available is None:
-        available = len(data) - header.segment_base
-        expected = max(header.segment_base + end, header.program_size)
-        if expected != len(data):
-            yield _wrong_end(len(data), expected, "where the last segment ends")
-            return
+        available = max(len(data) - header.segment_base, 0)
+        yield from _check_old_end(segments, header, len(data))
     for index, segment in enumerate(segments):
-        if segment.offset + segment.size > available:
+        if segment.size and segment.offset + segment.size > available:
             yield _error(
                 "SEGMENT_OUT_OF_FILE",
                 header.segment_base,
@@ -102,6 +99,17 @@ def check_segments(
                 f"which has {available} bytes",
                 f"segments[{index}]",
             )
+
+
+def _check_old_end(
+    segments: Sequence[DataSegment], header: ExtendedHeader, file_size: int
+) -> Iterator[Finding]:
+    """Check that a file ends with its last segment if its header does not say where it ends."""
+    # An empty segment may be listed behind padding.
+    end = max((segment.offset + segment.size for segment in segments), default=0)
+    expected = max(header.segment_base + end, header.program_size)
+    if file_size > expected:
+        yield _wrong_end(file_size, expected, "where the last segment ends")
 
 
 def _check_identifier(data: memoryview) -> Iterator[Finding]:

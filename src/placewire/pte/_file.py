@@ -149,7 +149,7 @@ class PteFile:
         The file stores no sizes: the view of a constant includes the padding that follows it.
         """
         where = self.program.constant_segment
-        if where is None or self.program.constant_buffer:
+        if where is None or len(where.offsets) < 2:
             return InlineValues(self.program.constant_buffer)
         segment = segment_at(self._segments, where.segment_index, "constant_segment")
         return SegmentValues(segment, where.offsets, "constant_segment")

@@ -180,10 +180,11 @@ std::optional<Layout> check_container(schema::Bytes file, Report& report) {
   if (!check_program_end(file, length, layout.program_end, report)) {
     return std::nullopt;
   }
-  if (length >= kHeaderWithSize) {
+  layout.has_data_size = length >= kHeaderWithSize;
+  if (layout.has_data_size) {
     check_segment_data(file, load<std::uint64_t>(file, 32), layout, report);
   } else {
-    // Old headers do not say how much data there is; it reaches to the end of the file.
+    // Old headers do not say how much data there is; its segments will.
     const bool is_outside = layout.segment_begin > file.size();
     layout.segment_end = is_outside ? layout.segment_begin : file.size();
   }

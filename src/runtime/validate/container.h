@@ -14,6 +14,8 @@ struct Layout {
   /// Whether an extended header says where segments are. Without one, the program is the whole
   /// file.
   bool has_header = false;
+  /// Whether that header says how much segment data there is; those of 24 bytes do not.
+  bool has_data_size = false;
   /// End of the program's FlatBuffer.
   std::uint64_t program_end = 0;
   /// Start and end of the segment data, as the header says; `segment_begin <= segment_end`. The

@@ -97,6 +97,28 @@ void Storage::check_segments(const Context& context) {
     }
   }
   check_order(context);
+  if (layout.has_header && !layout.has_data_size) {
+    check_end(context);
+  }
+}
+
+/// Reports what follows the last segment of a file whose header does not say where its data ends.
+void Storage::check_end(const Context& context) const {
+  const Layout& layout = context.layout;
+  std::uint64_t end = std::max(layout.program_end, layout.segment_begin);
+  const auto segments = context.program.segments();
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (segments_[i]) {
+      // An empty segment may be listed behind padding.
+      end = std::max(end, layout.segment_begin + segments[i].offset() + segments[i].size());
+    }
+  }
+  if (end < context.file.size()) {
+    context.report.add(Rule::FILE_GROWN, Path(kRootPath, "segments"), end,
+                       "the last segment ends at byte ", end, ", but the file has ",
+                       context.file.size(), " bytes: remove the ", context.file.size() - end,
+                       " behind it");
+  }
 }
 
 void Storage::check_order(const Context& context) const {

@@ -65,6 +65,7 @@ class Storage {
  private:
   void check_segments(const Context& context);
   void check_order(const Context& context) const;
+  void check_end(const Context& context) const;
   StoredValues check_values(const Context& context, program::SubsegmentOffsets list,
                             const Path& path) const;
   void check_named_data(const Context& context);
