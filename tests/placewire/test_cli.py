@@ -182,6 +182,24 @@ data, 81 bytes in 2 segments
         assert "no such value" in result.out
         assert "segment 88, which is not there" in result.out
 
+    def test_a_file_may_come_through_a_pipe(self, corpus: Path) -> None:
+        process = subprocess.run(
+            [sys.executable, "-m", "placewire", "dump", "--json", "/dev/stdin"],
+            input=(corpus / "dev_add.pte").read_bytes(),
+            capture_output=True,
+            check=False,
+        )
+        assert process.stdout == (corpus / "dev_add.json").read_bytes()
+
+    def test_what_the_schema_does_not_know_is_reported(
+        self, unknown_device: bytes, tmp_path: Path
+    ) -> None:
+        (tmp_path / "odd.pte").write_bytes(unknown_device)
+        result = run("dump", tmp_path / "odd.pte")
+        assert result.code == 0
+        assert result.err.startswith(f"{tmp_path / 'odd.pte'}: execution_plan[0].values[")
+        assert "99 is not" in result.err
+
     def test_a_damaged_file_says_what_is_wrong(self, corpus: Path, tmp_path: Path) -> None:
         data = (corpus / "dev_add.pte").read_bytes()
         (tmp_path / "cut.pte").write_bytes(data[:-1])
@@ -303,6 +321,26 @@ class TestRetarget:
         assert result.code == 1
         assert result.err.startswith("error: cannot move cuda:0 to cpu:0: ")
         assert not (tmp_path / "out.pte").exists()
+
+    def test_what_the_schema_does_not_know_is_not_lost_without_a_word(
+        self, unknown_device: bytes, tmp_path: Path
+    ) -> None:
+        path, out = tmp_path / "in.pte", tmp_path / "out.pte"
+        path.write_bytes(unknown_device)
+        result = run("retarget", path, "cuda:0=cuda:1", "-o", out)
+        assert (result.code, result.out) == (1, "")
+        assert "writing it anew would lose that: execution_plan[0].values[" in result.err
+        assert not out.exists()
+
+    def test_what_is_dropped_is_named(self, unknown_device: bytes, tmp_path: Path) -> None:
+        path, out = tmp_path / "in.pte", tmp_path / "out.pte"
+        path.write_bytes(unknown_device)
+        result = run("retarget", path, "cuda:0=cuda:1", "-o", out, "--drop-unknown")
+        assert result.code == 0
+        dropped, moved = result.err.splitlines()
+        assert dropped.startswith("dropped: execution_plan[0].values[")
+        assert moved.startswith(f"{out}: moved ")
+        assert PteFile.load(out).unknown == ()
 
     def test_an_output_that_cannot_be_written_is_named(
         self, gpu_file: Path, tmp_path: Path
