@@ -190,6 +190,16 @@ Owned unpack_root(Unpacker& unpacker, std::size_t table, const BufferHold& hold)
   return Owned(kTableFunctions[table].unpack(unpacker, wire::follow(hold.data())));
 }
 
+/// Returns `object`, or what `type` makes of its fields if that is not the object's own class.
+nb::object as_type(const TableClass& table, nb::handle type, nb::object object) {
+  if (type.ptr() == reinterpret_cast<PyObject*>(table.type)) return object;
+  nb::list fields;
+  for (std::size_t i = 0; i < table.field_count; ++i) {
+    fields.append(checked(PyObject_GetAttr(object.ptr(), table.attributes[i])));
+  }
+  return type(*fields);
+}
+
 nb::object unpack(nb::handle type, nb::handle buffer, bool strict, nb::handle report) {
   const Classes& classes = loaded_classes();
   const BufferHold hold = held_buffer(buffer);
@@ -203,7 +213,7 @@ nb::object unpack(nb::handle type, nb::handle buffer, bool strict, nb::handle re
   for (const Fault& fault : unpacker.faults()) {
     if (!report.is_none()) report.attr("append")(meaning_finding(classes, fault));
   }
-  return nb::steal(root.release());
+  return as_type(classes.tables[table], type, nb::steal(root.release()));
 }
 
 nb::object verify(nb::handle type, nb::handle buffer) {

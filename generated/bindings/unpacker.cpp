@@ -19,7 +19,7 @@ bool Unpacker::report(AuditRule rule, const Path& path, const std::uint8_t* posi
 
 bool Unpacker::report_unknown_slots(const wire::Table& table, std::size_t known, const Path& path) {
   for (std::size_t slot = known; 4 + 2 * slot + 2 <= table.vtable_size(); ++slot) {
-    const auto entry = static_cast<std::uint16_t>(4 + 2 * slot);
+    const std::size_t entry = 4 + 2 * slot;
     if (!table.has(entry)) continue;
     const std::string step = "<slot " + std::to_string(slot) + ">";
     if (!report(AuditRule::UNKNOWN_FIELD, Path(path, step), table.vtable() + entry,

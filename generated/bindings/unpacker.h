@@ -186,7 +186,7 @@ class FieldUnpacker {
 
   template <class Value, class Scalar>
   [[nodiscard]] bool operator()(const ScalarField<T, Value, Scalar>& field) {
-    const std::uint16_t offset = offset_of(field);
+    const std::size_t offset = offset_of(field);
     if (offset == 0 && !std::is_same_v<Value, Scalar>) return set(field, Py_NewRef(Py_None));
     if constexpr (std::is_enum_v<Scalar>) {
       if (offset == 0) return set(field, make_default(field.absent));
@@ -200,7 +200,7 @@ class FieldUnpacker {
   template <class Value>
   [[nodiscard]] bool operator()(const VectorField<T, Value>& field) {
     using Item = typename wire::Payload<Value>::Type::value_type;
-    const std::uint16_t offset = offset_of(field);
+    const std::size_t offset = offset_of(field);
     if (offset == 0) return set(field, make_absent<Value>(field));
     const Vector<Item> vector(wire::follow(table_.position() + offset));
     if constexpr (std::is_same_v<Item, std::uint8_t>) {
@@ -221,7 +221,7 @@ class FieldUnpacker {
   [[nodiscard]] bool operator()(const ChildField<T, Value>& field) {
     using Type = typename wire::Payload<Value>::Type;
     constexpr wire::ChildKind kKind = wire::child_kind<Value>();
-    const std::uint16_t offset = offset_of(field);
+    const std::size_t offset = offset_of(field);
     if (offset == 0) return set(field, make_absent<Value>(field));
     const std::uint8_t* target = wire::follow(table_.position() + offset);
     if constexpr (kKind == wire::ChildKind::kString) {
@@ -245,7 +245,7 @@ class FieldUnpacker {
 
   template <class Value, class Tag>
   [[nodiscard]] bool operator()(const UnionField<T, Value, Tag>& field) {
-    const std::uint16_t offset = offset_of(field);
+    const std::size_t offset = offset_of(field);
     if (offset == 0) return set(field, make_absent<Value>(field));
     const std::uint8_t* tag = table_.position() + table_.offset(slot_offset(field.slot - 1));
     const std::uint8_t* target = wire::follow(table_.position() + offset);
@@ -258,12 +258,12 @@ class FieldUnpacker {
   }
 
  private:
-  static constexpr std::uint16_t slot_offset(std::size_t slot) noexcept {
-    return static_cast<std::uint16_t>(4 + 2 * slot);
+  static constexpr std::size_t slot_offset(std::size_t slot) noexcept {
+    return 4 + 2 * slot;
   }
 
   template <class Field>
-  [[nodiscard]] std::uint16_t offset_of(const Field& field) const noexcept {
+  [[nodiscard]] std::size_t offset_of(const Field& field) const noexcept {
     return table_.offset(slot_offset(field.slot));
   }
 

@@ -1,0 +1,105 @@
+"""Hypothesis strategies for objects of any generated package, made from what the schema says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+from placewire_schema.reflection import (
+    EnumInfo,
+    FieldInfo,
+    ScalarInfo,
+    StringInfo,
+    TableReference,
+    TypeInfo,
+    UnionInfo,
+    VectorInfo,
+    describe,
+)
+
+SPECIAL_FLOATS = [0.0, -0.0, float("inf"), float("-inf"), float("nan")]
+
+
+def objects(type_: type[Any], *, largest_list: int = 3) -> st.SearchStrategy[Any]:
+    """Return a strategy for objects of a table that can be packed.
+
+    Integers reach their limits, floats are NaN and infinite, fields are absent where they may be.
+    """
+    return _Builder(largest_list).table(type_)
+
+
+class _Builder:
+    def __init__(self, largest_list: int) -> None:
+        self._largest_list = largest_list
+        self._tables: dict[type[Any], st.SearchStrategy[Any]] = {}
+
+    def table(self, type_: type[Any]) -> st.SearchStrategy[Any]:
+        if type_ not in self._tables:
+            # Deferred, so that a table may contain itself.
+            self._tables[type_] = st.deferred(lambda: self._object(type_))
+        return self._tables[type_]
+
+    def _object(self, type_: type[Any]) -> st.SearchStrategy[Any]:
+        fields = {field.name: self._field(field) for field in describe(type_).fields}
+        return st.builds(type_, **fields)
+
+    def _field(self, field: FieldInfo) -> st.SearchStrategy[Any]:
+        value = self._value(field.type)
+        may_be_none = field.default is None and not field.is_mandatory
+        return st.none() | value if may_be_none else value
+
+    def _value(self, type_: TypeInfo) -> st.SearchStrategy[Any]:
+        match type_:
+            case ScalarInfo():
+                return _scalar(type_)
+            case EnumInfo():
+                return st.sampled_from(list(type_.type))
+            case StringInfo():
+                return st.text(max_size=12)
+            case TableReference():
+                return self.table(type_.type)
+            case UnionInfo():
+                return st.one_of([self.table(member) for member in type_.members.values()])
+            case VectorInfo():
+                return self._vector(type_)
+
+    def _vector(self, vector: VectorInfo) -> st.SearchStrategy[Any]:
+        if vector.is_bytes:
+            return st.binary(max_size=20)
+        return st.lists(self._value(vector.element), max_size=self._largest_list)
+
+
+def _scalar(scalar: ScalarInfo) -> st.SearchStrategy[Any]:
+    if scalar.is_bool:
+        return st.booleans()
+    if scalar.is_float:
+        return st.floats(width=64 if scalar.size == 8 else 32) | st.sampled_from(SPECIAL_FLOATS)
+    limits = [scalar.minimum, scalar.maximum]
+    return st.integers(*limits) | st.sampled_from([0, *limits])
+
+
+JUNK: list[Callable[[], Any]] = [
+    lambda: None,
+    lambda: -1,
+    lambda: 1,
+    lambda: 2**63,
+    lambda: 2**200,
+    lambda: -(2**63) - 1,
+    lambda: True,
+    lambda: 0.5,
+    lambda: 1e300,
+    lambda: "text",
+    lambda: "lone \ud800",
+    lambda: b"bytes",
+    lambda: bytearray(b"bytes"),
+    lambda: memoryview(b"bytes")[::2],
+    list,
+    lambda: [None],
+    lambda: [1, "text"],
+    lambda: (1, 2),
+    dict,
+    object,
+    lambda: range(3),
+]
+"""Makers of values that fit some fields and not others."""
