@@ -208,7 +208,7 @@ void audit_enum_at(const std::uint8_t* position, std::string_view type, const Pa
 template <class Enum, class Sink>
 void audit_enum(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot,
                 std::string_view type) {
-  if (const std::uint16_t offset = of.table.offset(slot)) {
+  if (const std::size_t offset = of.table.offset(slot)) {
     audit_enum_at<Enum>(of.table.position() + offset, type, Path(of.path, field), of.run);
   }
 }
