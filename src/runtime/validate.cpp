@@ -34,6 +34,11 @@ void check_version(const Context& context) {
 
 void check_method_names(const Context& context) {
   const auto plans = context.program.execution_plan();
+  if (plans.is_present() && plans.empty()) {
+    context.report.add(Rule::NO_METHODS, Path(kRootPath, "execution_plan"),
+                       context.offset_of(context.program),
+                       "the program has no method, so nothing in it can run");
+  }
   std::vector<std::pair<std::string_view, std::size_t>> names;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     if (plans[i].has_name()) {

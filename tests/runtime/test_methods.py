@@ -19,6 +19,18 @@ def items_of(sample: Sample, index: int) -> list[int]:
     return value.items
 
 
+def test_a_program_without_methods_is_warned_of() -> None:
+    sample = complete()
+    sample.program.named_data = None
+    sample.program.execution_plan = []
+    (finding,) = sample.validate()
+    assert (finding.rule, finding.path, finding.level) == (
+        "NO_METHODS",
+        "execution_plan",
+        "warning",
+    )
+
+
 def test_two_methods_with_one_name_are_refused() -> None:
     sample = complete()
     sample.program.named_data = None

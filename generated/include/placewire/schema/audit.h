@@ -164,9 +164,9 @@ struct AuditedTable {
 
 /// Reports every field of `of` behind the `known` ones.
 template <class Sink>
-void audit_slots(const AuditedTable<Sink>& of, std::uint16_t known) {
-  const std::uint32_t end = of.table.vtable_size();
-  for (std::uint32_t slot = 4u + 2u * known; slot < end; slot += 2) {
+void audit_slots(const AuditedTable<Sink>& of, std::size_t known) {
+  const std::size_t end = of.table.vtable_size();
+  for (std::size_t slot = 4 + 2 * known; slot < end; slot += 2) {
     if (of.run.slots_left == 0) {
       return;
     }
@@ -175,7 +175,7 @@ void audit_slots(const AuditedTable<Sink>& of, std::uint16_t known) {
       of.run.sink(
           AuditFinding{AuditRule::BUDGET_EXCEEDED, of.path, of.table.vtable(), limit, limit});
     }
-    if (of.table.has(static_cast<std::uint16_t>(slot))) {
+    if (of.table.has(slot)) {
       const std::string number = std::to_string((slot - 4) / 2);
       const std::string field = "<slot " + number + ">";
       of.run.sink(AuditFinding{AuditRule::UNKNOWN_FIELD, Path(of.path, field),
@@ -186,7 +186,7 @@ void audit_slots(const AuditedTable<Sink>& of, std::uint16_t known) {
 
 /// Reports a field that is absent although every writer writes it.
 template <class Sink>
-void audit_present(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot) {
+void audit_present(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot) {
   if (!of.table.has(slot)) {
     of.run.sink(
         AuditFinding{AuditRule::FIELD_ABSENT, Path(of.path, field), of.table.position(), {}, {}});
@@ -206,7 +206,7 @@ void audit_enum_at(const std::uint8_t* position, std::string_view type, const Pa
 
 /// Audits an enum field.
 template <class Enum, class Sink>
-void audit_enum(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot,
+void audit_enum(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot,
                 std::string_view type) {
   if (const std::size_t offset = of.table.offset(slot)) {
     audit_enum_at<Enum>(of.table.position() + offset, type, Path(of.path, field), of.run);
@@ -215,7 +215,7 @@ void audit_enum(const AuditedTable<Sink>& of, std::string_view field, std::uint1
 
 /// Returns the tag in `slot` of a union field, and reports it if it is no member.
 template <class Tag, class Sink>
-Tag audit_tag(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot,
+Tag audit_tag(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot,
               std::string_view type) {
   const auto value = of.table.template scalar<Tag>(slot);
   if (!is_valid(value)) {
@@ -229,7 +229,7 @@ Tag audit_tag(const AuditedTable<Sink>& of, std::string_view field, std::uint16_
 
 /// Audits a table that a field refers to.
 template <class View, class Sink>
-void audit_table(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot) {
+void audit_table(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot) {
   if (of.table.has(slot)) {
     audit(of.table.template value<View>(slot), Path(of.path, field), of.run);
   }
@@ -237,7 +237,7 @@ void audit_table(const AuditedTable<Sink>& of, std::string_view field, std::uint
 
 /// Audits a struct in a table.
 template <class View, class Sink>
-void audit_struct(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot) {
+void audit_struct(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot) {
   if (of.table.has(slot)) {
     audit(of.table.template inlined<View>(slot), Path(of.path, field), of.run);
   }
@@ -245,7 +245,7 @@ void audit_struct(const AuditedTable<Sink>& of, std::string_view field, std::uin
 
 /// Audits every element of a vector; `check` audits one at a position.
 template <class Element, class Sink, class Check>
-void audit_vector(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot,
+void audit_vector(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot,
                   const Check& check) {
   const auto vector = of.table.template vector<Element>(slot);
   for (std::size_t index = 0; index < vector.size(); ++index) {
@@ -255,7 +255,7 @@ void audit_vector(const AuditedTable<Sink>& of, std::string_view field, std::uin
 
 /// Audits a vector of enums.
 template <class Enum, class Sink>
-void audit_enums(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot,
+void audit_enums(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot,
                  std::string_view type) {
   audit_vector<Enum>(of, field, slot,
                      [type](const std::uint8_t* element, const Path& path, AuditRun<Sink>& run) {
@@ -265,7 +265,7 @@ void audit_enums(const AuditedTable<Sink>& of, std::string_view field, std::uint
 
 /// Audits a vector of structs.
 template <class View, class Sink>
-void audit_structs(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot) {
+void audit_structs(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot) {
   audit_vector<View>(of, field, slot,
                      [](const std::uint8_t* element, const Path& path, AuditRun<Sink>& run) {
                        audit(View(element), path, run);
@@ -274,7 +274,7 @@ void audit_structs(const AuditedTable<Sink>& of, std::string_view field, std::ui
 
 /// Audits a vector of tables.
 template <class View, class Sink>
-void audit_tables(const AuditedTable<Sink>& of, std::string_view field, std::uint16_t slot) {
+void audit_tables(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot) {
   audit_vector<View>(of, field, slot,
                      [](const std::uint8_t* element, const Path& path, AuditRun<Sink>& run) {
                        audit(View(follow(element)), path, run);
