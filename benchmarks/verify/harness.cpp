@@ -12,9 +12,7 @@
 #include <iterator>
 #include <vector>
 
-#include "our_walk.h"
-#include "peer_walk.h"
-#include "placewire/schema/program/verifier.h"
+#include "sides.h"
 
 namespace {
 
@@ -54,30 +52,22 @@ int main(int, char** arguments) {
   // The FlatBuffer without the segments; both sides get the same bytes.
   std::uint64_t size = 0;
   std::memcpy(&size, data + 16, sizeof size);
-  const placewire::schema::Bytes bytes(data, size);
-  flatbuffers::Verifier::Options options;
-  options.max_tables = 1'000'000'000;
 
-  Timings our_verify, peer_verify, our_walk_time, peer_walk_time;
+  Timings our_verify, peer_verify, our_walk, peer_walk;
   std::uint64_t our_sum = 0;
   std::uint64_t peer_sum = 0;
   bool is_sound = true;
   for (int round = std::atoi(arguments[2]); round > 0; --round) {
-    our_verify.measure([&] { is_sound &= placewire::schema::program::verify_program(bytes).ok(); });
-    peer_verify.measure([&] {
-      flatbuffers::Verifier verifier(data, size, options);
-      is_sound &= executorch_flatbuffer::VerifyProgramBuffer(verifier);
-    });
-    our_walk_time.measure(
-        [&] { our_sum += our_walk::walk(placewire::schema::program::view_program(bytes)); });
-    peer_walk_time.measure(
-        [&] { peer_sum += peer_walk::walk(executorch_flatbuffer::GetProgram(data)); });
+    our_verify.measure([&] { is_sound &= ours::verify(data, size); });
+    peer_verify.measure([&] { is_sound &= peer::verify(data, size); });
+    our_walk.measure([&] { our_sum += ours::walk(data, size); });
+    peer_walk.measure([&] { peer_sum += peer::walk(data, size); });
   }
   require(is_sound, "the program is not sound");
   require(our_sum == peer_sum && our_sum != 0, "the walks did not read the same");
   std::printf("{\"bytes\": %zu, ", static_cast<std::size_t>(size));
   our_verify.print("our_verify", ", ");
   peer_verify.print("peer_verify", ", ");
-  our_walk_time.print("our_walk", ", ");
-  peer_walk_time.print("peer_walk", "}\n");
+  our_walk.print("our_walk", ", ");
+  peer_walk.print("peer_walk", "}\n");
 }

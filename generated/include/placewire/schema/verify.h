@@ -315,6 +315,9 @@ struct VerifiedTable {
 ///
 /// Every check returns whether the walk may go on. After the first `false` each caller adds its
 /// step to the path and returns `false` itself, so the path costs nothing while all is well.
+///
+/// The small checks are always inlined: compilers do not agree on what is small, and a call for
+/// each field costs a quarter of the whole.
 class Verifier {
  public:
   /// Tables inside each other, the root included.
@@ -362,7 +365,7 @@ class Verifier {
 
   /// A scalar, an enum or a struct.
   template <std::uint32_t kSize, std::uint32_t kAlignment = kSize>
-  bool inlined(const VerifiedTable& table, std::uint32_t slot) noexcept {
+  [[gnu::always_inline]] bool inlined(const VerifiedTable& table, std::uint32_t slot) noexcept {
     std::uint64_t place;
     return inlined<kSize, kAlignment>(table, slot, place);
   }
@@ -488,13 +491,13 @@ class Verifier {
     return true;
   }
 
-  bool charge(std::uint64_t amount, std::uint64_t position) noexcept {
+  [[gnu::always_inline]] bool charge(std::uint64_t amount, std::uint64_t position) noexcept {
     charged_ += amount;
     return charged_ <= budget_ || fail(Rule::BUDGET_EXCEEDED, position, charged_, budget_);
   }
 
   /// Follows the offset at `place`, which must be inside the buffer.
-  bool follow(std::uint64_t place, std::uint64_t& target) noexcept {
+  [[gnu::always_inline]] bool follow(std::uint64_t place, std::uint64_t& target) noexcept {
     const auto distance = load<std::uint32_t>(data_ + place);
     target = place + distance;
     if (distance == 0 || target > size_ - 4) {
@@ -503,7 +506,7 @@ class Verifier {
     return true;
   }
 
-  bool enter(std::uint64_t position, VerifiedTable& table) noexcept {
+  [[gnu::always_inline]] bool enter(std::uint64_t position, VerifiedTable& table) noexcept {
     if (depth_ >= kMaxDepth) return fail(Rule::TOO_DEEP, position, depth_ + 1, kMaxDepth);
     if (position % 4 != 0) return fail(Rule::MISALIGNED, position, position, 4);
     const std::int64_t vtable =
@@ -530,13 +533,15 @@ class Verifier {
   }
 
   /// Distance of a field from its table; 0 if it is absent.
-  std::uint32_t entry(const VerifiedTable& table, std::uint32_t slot) const noexcept {
+  [[gnu::always_inline]] std::uint32_t entry(const VerifiedTable& table,
+                                             std::uint32_t slot) const noexcept {
     return slot < table.vtable_size ? load<std::uint16_t>(data_ + table.vtable + slot) : 0u;
   }
 
   /// A value stored in the table itself; `place` becomes its position, 0 if it is absent.
   template <std::uint32_t kSize, std::uint32_t kAlignment = kSize>
-  bool inlined(const VerifiedTable& table, std::uint32_t slot, std::uint64_t& place) noexcept {
+  [[gnu::always_inline]] bool inlined(const VerifiedTable& table, std::uint32_t slot,
+                                      std::uint64_t& place) noexcept {
     place = 0;
     const std::uint32_t field = entry(table, slot);
     if (field == 0) return true;
@@ -548,14 +553,15 @@ class Verifier {
   }
 
   /// The offset in a field; `target` becomes what it leads to, 0 if it is absent.
-  bool reference(const VerifiedTable& table, std::uint32_t slot, std::uint64_t& target) noexcept {
+  [[gnu::always_inline]] bool reference(const VerifiedTable& table, std::uint32_t slot,
+                                        std::uint64_t& target) noexcept {
     std::uint64_t place;
     target = 0;
     return inlined<4>(table, slot, place) && (place == 0 || follow(place, target));
   }
 
   template <std::uint32_t kSize, std::uint32_t kAlignment>
-  bool vector_at(std::uint64_t position, std::uint64_t& end) noexcept {
+  [[gnu::always_inline]] bool vector_at(std::uint64_t position, std::uint64_t& end) noexcept {
     if (position % 4 != 0) return fail(Rule::MISALIGNED, position, position, 4);
     const std::uint64_t count = load<std::uint32_t>(data_ + position);
     const std::uint64_t first = position + 4;
