@@ -5,6 +5,7 @@ The peer is a process that only imports jinja2 and pydantic.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -49,7 +50,11 @@ def run() -> list[Comparison | NotMeasured]:
 
 
 def _process(command: list[str], directory: Path) -> Callable[[], None]:
+    """Return a run of `command` that may keep compiled code, as Python does by default."""
+    environment = {**os.environ}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+
     def run_process() -> None:
-        subprocess.run(command, cwd=directory, check=True, capture_output=True)
+        subprocess.run(command, cwd=directory, env=environment, check=True, capture_output=True)
 
     return run_process
