@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from . import syntax
 from .diagnostics import closest
 from .lexer import INTEGER_SPELLING, read_integer
-from .model import AttributeValue
+from .model import AttributeValue, ScalarKind
 from .scope import Context
 
 KNOWN = frozenset(
@@ -88,7 +88,14 @@ def _value(node: syntax.Attribute, context: Context) -> AttributeValue:
     if value is None:
         return True
     if isinstance(value, syntax.IntegerLiteral):
-        return read_integer(value.text)
+        number = read_integer(value.text)
+        if not ScalarKind.INT32.minimum <= number <= ScalarKind.INT32.maximum:
+            context.error(
+                value,
+                f"{number} is out of range for an attribute, whose integers have 32 bits",
+                hint=f'quote it: "{value.text}"',
+            )
+        return number
     if isinstance(value, syntax.StringLiteral):
         return value.text
     if not isinstance(value, syntax.InvalidLiteral):

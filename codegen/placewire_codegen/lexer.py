@@ -144,6 +144,7 @@ class _Lexer:
             return
         if group == "open_comment":
             self._error(start, start + 2, "comment is not closed", hint="close it with `*/`")
+            self._behind_illegal.add(len(self._tokens))
             return
         self._attach_doc(start)
         if group == "number":

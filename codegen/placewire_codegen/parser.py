@@ -34,6 +34,8 @@ class _Parser(TokenStream):
     def run(self) -> syntax.SyntaxTree:
         statements: list[syntax.Statement] = []
         after_declaration = False
+        if self.token.kind == END and not self.is_reported():
+            self.unexpected("a declaration")
         while self.token.kind != END:
             start = self.token
             try:

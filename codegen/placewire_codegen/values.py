@@ -147,11 +147,11 @@ def _integer(
         )
         return None
     assert isinstance(literal, (syntax.NameLiteral, syntax.StringLiteral))
-    text = literal.text.strip(" ")
-    if scalar is ScalarKind.BOOL and text in ("true", "false"):
-        return int(text == "true")
-    if isinstance(literal, syntax.StringLiteral) and INTEGER_SPELLING.fullmatch(text):
-        return read_integer(text)
+    if scalar is ScalarKind.BOOL and literal.text in ("true", "false"):
+        return int(literal.text == "true")
+    number = literal.text.strip(" ")
+    if isinstance(literal, syntax.StringLiteral) and INTEGER_SPELLING.fullmatch(number):
+        return read_integer(number)
     if scalar is ScalarKind.BOOL:
         context.error(literal, f"expected `true`, `false` or an integer, found {_shown(literal)}")
         return None
@@ -164,11 +164,11 @@ def _members(literal: _Word, type_: Type, context: Context, known: Definitions) 
     A field of an enum names its own members; a plain integer field says which enum: `"E.B"`.
     """
     value = 0
-    for word in literal.text.strip(" ").split(" "):
+    for word in literal.text.split(" "):
         owner, member = type_.ref, word
         if owner is None:
-            enum_name, _, member = word.rpartition(".")
-            owner = _find_enum(enum_name, literal, context)
+            enum_name, dot, member = word.partition(".")
+            owner = _find_enum(enum_name if dot else "", literal, context)
         if owner is None:
             return None
         values = known.values_of(owner)

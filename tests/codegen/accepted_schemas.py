@@ -36,6 +36,8 @@ ACCEPTED: dict[str, tuple[str, ...]] = {
         "table T { a:double=1e400; }",
         "table T { a:double=0x1p5000; }",
         'table T { a:float=" 5"; }',
+        'table T { y:float="0x1p3 "; z:float="infinity"; w:float="-inf"; v:float=" nan"; }',
+        'table T { y:bool="1"; z:bool="0x1"; w:int="null"; v:float="null"; u:uint="-0"; }',
         'table T { a:float="5 "; }',
         'table T { a:int=" 5"; }',
         'table T { a:int="5 "; }',

@@ -12,6 +12,10 @@ REJECTED: dict[str, tuple[str, ...]] = {
         'enum E:byte {A=1,B=2} table T { a:E="E.A"; }',
         "enum E:byte {A=1,B=2} table T { a:int=A; }",
         'enum E:byte {A=1,B=2} table T { a:int="E.A  E.B"; }',
+        'enum E:byte {A=1,B=2} table T { a:int=" E.A"; }',
+        'enum E:byte {A=1,B=2} table T { a:E=" A"; }',
+        'enum E:byte {A=1,B=2} table T { a:E="A "; }',
+        'namespace a; enum E:int {A} namespace b; table T { y:int="a.E.A"; }',
         'enum E:byte {A=1,B=2} table T { a:E="A B"; }',
         "enum E:ubyte (bit_flags) {A=8} table T { a:E; }",
         "enum E:byte (bit_flags) {A=7} table T { a:E; }",
@@ -176,6 +180,7 @@ REJECTED: dict[str, tuple[str, ...]] = {
         "enum E:int {A} table T { a:[E] (vector64); b:[E] (offset64); }",
     ),
     "attributes as such": (
+        "attribute x; table T (x: 18446744073709551616) {}",
         "table T { a:int (foo); }",
         'attribute "foo"; table T { a:int (foo: -5, bar); }',
         'attribute "priority" table T { a:int; }',
@@ -254,6 +259,8 @@ REJECTED: dict[str, tuple[str, ...]] = {
         "table T { s:S; } rpc_service S { M(T):T; }",
     ),
     "shape of a file": (
+        "",
+        "// only a comment",
         "table T { a:int; } }",
         "table T { a:int; } ;",
         ";",
