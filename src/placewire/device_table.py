@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from placewire_schema.device_info import DeviceInfo, DeviceTable
 from placewire_schema.program import TensorDataLocation
 
-from .device import Device
 from .placement import (
     buffer_devices,
     target_device,
@@ -26,7 +25,9 @@ from .placement import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from placewire_schema.program import ExecutionPlan, Program, Tensor
+    from placewire_schema.program import DeviceType, ExecutionPlan, Program, Tensor
+
+    from .device import Device
 
 __all__ = ["derive", "move"]
 
@@ -69,8 +70,10 @@ def derive(program: Program, previous: DeviceTable | None = None) -> DeviceTable
         return None
     for device, sizes in constants.items():
         infos[device].constant_bytes = sum(sizes.values())
+    # By number: a table from elsewhere may name a device that the schema does not know.
+    by_number = {(device.type, device.index): info for device, info in infos.items()}
     for old in previous.devices if previous else []:
-        if (new := infos.get(_device(old))) is not None:
+        if (new := by_number.get((old.device_type, old.device_index))) is not None:
             new.alignment, new.requirements = old.alignment, old.requirements
     return DeviceTable(devices=[infos[device] for device in sorted(infos)])
 
@@ -81,19 +84,21 @@ def move(table: DeviceTable, moves: Mapping[Device, Device]) -> DeviceTable:
     Where two devices become one, the stricter alignment holds, and the requirements are those of
     the device that was there before, if it has any.
     """
-    moved: dict[Device, DeviceInfo] = {}
-    for info in sorted(table.devices, key=lambda entry: _device(entry) in moves):
-        device = moves.get(_device(info), _device(info))
-        new = replace(info, device_type=device.type, device_index=device.index)
-        if (other := moved.get(device)) is not None:
+    targets = {(old.type, old.index): (new.type, new.index) for old, new in moves.items()}
+    moved: dict[tuple[DeviceType, int], DeviceInfo] = {}
+    for info in sorted(table.devices, key=lambda entry: _number(entry) in targets):
+        type_, index = targets.get(_number(info), _number(info))
+        new = replace(info, device_type=type_, device_index=index)
+        if (other := moved.get((type_, index))) is not None:
             new.alignment = max(new.alignment, other.alignment)
             new.requirements = other.requirements or new.requirements
-        moved[device] = new
-    return DeviceTable(devices=[moved[device] for device in sorted(moved)])
+        moved[type_, index] = new
+    return DeviceTable(devices=[moved[number] for number in sorted(moved)])
 
 
-def _device(info: DeviceInfo) -> Device:
-    return Device(info.device_type, info.device_index)
+def _number(info: DeviceInfo) -> tuple[DeviceType, int]:
+    """The device of an entry, also if the schema does not know it."""
+    return info.device_type, info.device_index
 
 
 def _info(infos: dict[Device, DeviceInfo], device: Device) -> DeviceInfo:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from placewire_schema.errors import NotSupportedError
 
 from . import device_table as device_tables
-from .device import Device
 from .placement import TARGET_DEVICE, target_device, tensors
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
         Program,
     )
 
+    from .device import Device
     from .pte import PteFile
 
 __all__ = ["Retargeted", "retarget", "retarget_file"]
@@ -99,8 +99,10 @@ def retarget_file(pte: PteFile, moves: Mapping[Device, Device]) -> Retargeted:
     result = retarget(pte.program, moves)
     if table is not None:
         pte.rebuild_device_table(device_tables.move(table, moves))
-        devices = (Device(info.device_type, info.device_index) for info in table.devices)
-        result.table_entries = sum(moves.get(device, device) != device for device in devices)
+        changed = {(old.type, old.index) for old, new in moves.items() if old != new}
+        result.table_entries = sum(
+            (info.device_type, info.device_index) in changed for info in table.devices
+        )
     return result
 
 

@@ -41,8 +41,8 @@ def drop_unknown_content(table: object) -> list[str]:
     stuck = [path for path, _, field in found if field is None or field.is_mandatory]
     if stuck:
         raise UnknownContentError(
-            f"{stuck[0]}: this version's schema does not know what stands here, and a program "
-            f"without it would not be valid; so with {len(stuck)} places in all"
+            f"{stuck[0]}: this version's schema does not know what stands here, and without it the "
+            f"program would not be valid ({len(stuck)} places of this kind)"
         )
     for _, owner, field in found:
         assert field is not None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from placewire_schema.program import Program, SubsegmentOffsets, Tensor
+from placewire_schema.program import SubsegmentOffsets, Tensor
 
 import placewire
 from placewire.inspect import to_json
@@ -350,8 +350,7 @@ class TestRetarget:
         assert result == Run(1, "", f"error: {out}: No such file or directory\n")
 
 
-def test_the_json_dump_round_trips_what_a_file_says(gpu_file: Path) -> None:
+def test_the_json_dump_can_be_read_by_a_machine(gpu_file: Path) -> None:
     result = run("dump", "--json", gpu_file)
     assert json.loads(result.out) == json.loads(to_json(PteFile.load(gpu_file).program))
     assert json.loads(result.out)["execution_plan"][0]["name"] == "forward"
-    assert Program() != PteFile.load(gpu_file).program

@@ -157,7 +157,12 @@ def test_an_empty_segment_may_lie_anywhere() -> None:
     segments = [DataSegment(size=20), DataSegment(offset=2**60)]
     data = with_area(Program(segments=segments), b"A" * 20)
     assert check_bytes(data) == []
-    assert [bytes(segment) for segment in PteFile.from_bytes(data).segments] == [b"A" * 20, b""]
+    pte = PteFile.from_bytes(data)
+    assert [bytes(segment) for segment in pte.segments] == [b"A" * 20, b""]
+    pte.program.version = 1
+    pte.named_data["new"] = b"new"
+    again = PteFile.from_bytes(pte.to_bytes())
+    assert [bytes(segment) for segment in again.segments] == [b"A" * 20, b"", b"new"]
 
 
 def test_a_segment_base_inside_the_program_is_refused() -> None:

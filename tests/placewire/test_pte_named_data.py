@@ -133,7 +133,9 @@ def test_removing_an_earlier_segment_changes_no_index() -> None:
 def test_removing_the_last_key_removes_the_list() -> None:
     pte = _file()
     pte.named_data.clear()
-    assert _written(pte).program.named_data is None
+    again = _written(pte)
+    assert again.program.named_data is None
+    assert bytes(again.segments[0]) == b"A" * 20
 
 
 def test_a_segment_that_a_delegate_shares_stays_for_it() -> None:

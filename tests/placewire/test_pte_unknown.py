@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import flatbuffers
 import pytest
 from placewire_schema import UnknownMember
+from placewire_schema.device_info import DeviceTable
 from placewire_schema.errors import UnknownContentError
-from placewire_schema.program import DeviceType
+from placewire_schema.program import DeviceType, NamedData
 
-from placewire.pte import PteFile
+from placewire.device_table import derive
+from placewire.pte import DEVICE_TABLE_KEY, PteFile
+from tests.placewire.files import file_bytes, two_gpu_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,3 +96,36 @@ def _device_types(pte: PteFile) -> list[int]:
 
     extras = [tensor.extra_tensor_info for _, tensor in tensors(pte.program.execution_plan[0])]
     return [extra.device_type for extra in extras if extra is not None]
+
+
+@pytest.fixture
+def unknown_in_table() -> bytes:
+    """A file whose device table was written by a newer version."""
+    builder = flatbuffers.Builder()
+    builder.StartObject(2)
+    builder.PrependUint32Slot(1, 77, 0)
+    builder.Finish(builder.EndObject(), file_identifier=b"PWDT")
+    program = two_gpu_program()
+    program.named_data = [NamedData(key=DEVICE_TABLE_KEY, segment_index=2)]
+    return file_bytes(program, [b"", b"blob", bytes(builder.Output())])
+
+
+def test_a_device_table_of_a_newer_version_is_reported(unknown_in_table: bytes) -> None:
+    pte = PteFile.from_bytes(unknown_in_table)
+    assert [(finding.rule, finding.path) for finding in pte.unknown] == [
+        ("UNKNOWN_FIELD", "device_table.<slot 1>")
+    ]
+    assert pte.device_table == DeviceTable()
+
+
+def test_a_device_table_of_a_newer_version_is_not_lost_without_a_word(
+    unknown_in_table: bytes,
+) -> None:
+    pte = PteFile.from_bytes(unknown_in_table)
+    assert pte.to_bytes() == unknown_in_table
+    pte.program.execution_plan[0].name = "renamed"
+    with pytest.raises(UnknownContentError, match=r"would lose that: device_table\.<slot 1>"):
+        pte.to_bytes()
+    again = PteFile.from_bytes(pte.to_bytes(drop_unknown=True))
+    assert again.unknown == ()
+    assert again.device_table == derive(again.program)

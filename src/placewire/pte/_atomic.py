@@ -35,7 +35,7 @@ def write_atomically(path: Path, chunks: Iterable[memoryview | bytes]) -> None:
     target = Path(os.path.realpath(path))
     try:
         mode = _mode_of(target)
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        temporary = target.with_name(f".placewire-{secrets.token_hex(8)}")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,10 +131,11 @@ class PteFile:
         has_area = header is not None and header.segment_base >= header.program_size
         base = header.segment_base if header is not None and has_area else len(data)
         pte = cls(program)
-        pte.unknown = tuple(finding for finding in report if finding.rule in _UNKNOWN)
         pte._original = data
         pte._header = header
         pte._segments = SegmentData.of_file(data[base:], program.segments, base)
+        report += pte._device_table_findings()
+        pte.unknown = tuple(finding for finding in report if finding.rule in _UNKNOWN)
         return pte
 
     @property
@@ -202,13 +205,16 @@ class PteFile:
     def device_table(self) -> DeviceTable | None:
         """The device table that the file carries, `None` if it carries none.
 
+        What the schema does not know in it is in `unknown`, with paths that begin with
+        `device_table`.
+
         Raises:
             InvalidProgramError: It is damaged.
         """
         if DEVICE_TABLE_KEY not in self.named_data:
             return None
         try:
-            return unpack_device_table(self.named_data[DEVICE_TABLE_KEY])
+            return unpack_device_table(self.named_data[DEVICE_TABLE_KEY], strict=False)
         except UnpackError as error:
             raise InvalidProgramError(f"named data {DEVICE_TABLE_KEY!r}: {error}") from error
 
@@ -290,6 +296,15 @@ class PteFile:
             UnknownContentError, PackError, InvalidStateError: As `chunks`; nothing is written.
         """
         write_atomically(Path(path), self.chunks(drop_unknown=drop_unknown))
+
+    def _device_table_findings(self) -> list[Finding]:
+        """What is unknown in the device table. A damaged one is no reason not to load the file."""
+        report: list[Finding] = []
+        with contextlib.suppress(KeyError, InvalidProgramError, UnpackError):
+            unpack_device_table(self.named_data[DEVICE_TABLE_KEY], strict=False, report=report)
+        return [
+            replace(finding, path=f"device_table.{finding.path}".rstrip(".")) for finding in report
+        ]
 
     def _drop_unknown(self, allowed: bool) -> None:
         if not allowed:

@@ -24,7 +24,6 @@ SEGMENT_ALIGNMENT = 128
 _GREATEST_ALIGNMENT = 1 << 16
 """Alignment beyond which a position is taken to be round by chance: that of the largest pages."""
 
-
 _PAGE = 4096
 
 
@@ -95,7 +94,7 @@ class SegmentData:
     @property
     def size(self) -> int:
         """Bytes from the segment base to the end of the data."""
-        return max([len(self._kept), *(segment.end for segment in self._segments)])
+        return max([len(self._kept), *(segment.end for segment in self._segments if segment.data)])
 
     @property
     def is_changed(self) -> bool:
@@ -137,6 +136,8 @@ class SegmentData:
         yield self._kept
         position = len(self._kept)
         for segment in self._movable():
+            if not segment.data:
+                continue
             yield bytes(segment.offset - position)
             yield segment.data
             position = segment.end
