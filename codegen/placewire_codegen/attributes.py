@@ -52,6 +52,8 @@ def read_attributes(
 
     Unknown names, repetitions and values that are neither an integer nor a string are reported.
     """
+    if not nodes:
+        return {}
     attributes: dict[str, AttributeValue] = {}
     first: dict[str, syntax.Attribute] = {}
     for node in nodes:
@@ -74,7 +76,7 @@ def _report_undeclared(node: syntax.Attribute, context: Context) -> None:
     name = node.name.text
     if not context.scope.complete:
         return
-    guess = closest(name, [*KNOWN, *sorted(context.scope.attributes)])
+    guess = closest(name, sorted(KNOWN | context.scope.attributes))
     declare = f'declare it with `attribute "{name}";`'
     context.error(
         node.name,

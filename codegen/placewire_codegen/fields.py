@@ -10,13 +10,8 @@ from .diagnostics import Note
 from .features import Feature
 from .field_rules import AttributedField, check_field_attributes, read_force_align
 from .lexer import read_integer
-from .model import (
-    AttributeValue,
-    ScalarKind,
-    Type,
-    TypeKind,
-)
-from .scope import BUILTIN_SCALARS, Context, Definitions
+from .model import AttributeValue, Type, TypeKind
+from .scope import BUILTIN_SCALARS, Context, Definitions, Symbol
 from .values import Default, read_default
 
 
@@ -38,8 +33,10 @@ class ResolvedField(NamedTuple):
     force_align: int
 
 
-_SCALAR_TYPES = {kind: Type(kind=TypeKind.SCALAR, scalar=kind) for kind in ScalarKind}
-_STRING_TYPE = Type(kind=TypeKind.STRING)
+_BUILTIN_TYPES = {
+    **{name: Type(kind=TypeKind.SCALAR, scalar=kind) for name, kind in BUILTIN_SCALARS.items()},
+    "string": Type(kind=TypeKind.STRING),
+}
 _ZERO = Default(0)
 _ZERO_FLOAT = Default(0.0)
 
@@ -64,23 +61,30 @@ def resolve_type(node: syntax.TypeNode, context: Context, known: Definitions) ->
 
 
 def _named_type(name: syntax.Identifier, context: Context, known: Definitions) -> Type | None:
-    scalar = BUILTIN_SCALARS.get(name.text)
-    if scalar is not None:
-        return _SCALAR_TYPES[scalar]
-    if name.text == "string":
-        return _STRING_TYPE
+    builtin = _BUILTIN_TYPES.get(name.text)
+    if builtin is not None:
+        return builtin
     symbol = context.find(name, "type")
     if symbol is None:
         return None
-    full_name = symbol.full_name
+    if symbol.full_name not in known.types:
+        type_ = _type_of(symbol, known)
+        if type_ is None:
+            return None  # an enum or union that could not be resolved is reported already
+        known.types[symbol.full_name] = type_
+    return known.types[symbol.full_name]
+
+
+def _type_of(symbol: Symbol, known: Definitions) -> Type | None:
+    name = symbol.full_name
     if isinstance(symbol.node, syntax.TableNode):
         kind = TypeKind.STRUCT if symbol.node.is_struct else TypeKind.TABLE
-        return Type(kind=kind, ref=full_name)
-    if full_name in known.enums:
-        return Type(kind=TypeKind.ENUM, scalar=known.enums[full_name].underlying, ref=full_name)
-    if full_name in known.unions:
-        return Type(kind=TypeKind.UNION, scalar=known.unions[full_name].underlying, ref=full_name)
-    return None  # an enum or union that could not be resolved is reported already
+        return Type(kind=kind, ref=name)
+    if name in known.enums:
+        return Type(kind=TypeKind.ENUM, scalar=known.enums[name].underlying, ref=name)
+    if name in known.unions:
+        return Type(kind=TypeKind.UNION, scalar=known.unions[name].underlying, ref=name)
+    return None
 
 
 def resolve_field(

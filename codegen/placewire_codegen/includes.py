@@ -26,6 +26,9 @@ class Unit:
     complete: bool
 
 
+_DEEPEST_INCLUDE = 100
+
+
 class SchemaFiles:
     """Reads schema files, each once however often it is named.
 
@@ -41,6 +44,7 @@ class SchemaFiles:
         self._include_directories = tuple(include_directories)
         self._root = root.resolve()
         self._diagnostics = diagnostics
+        self._depth = 0
         self._read: dict[Path, syntax.SyntaxTree | None] = {}
         self.paths: list[str] = []
         """All files so far as messages name them, each after those that it includes."""
@@ -70,8 +74,12 @@ class SchemaFiles:
                 found = self._find(include.path.text, path, span if first_time else None)
                 if found is None:
                     visited[path / include.path.text] = None
-                elif found not in visited:
+                elif found not in visited and self._depth < _DEEPEST_INCLUDE:
+                    self._depth += 1
                     self._visit(found, span, visited, trees)
+                    self._depth -= 1
+                elif found not in visited:
+                    self._diagnostics.error(span, f"more than {_DEEPEST_INCLUDE} nested includes")
             trees.append(tree)
         if first_time:
             self.paths.append(self._shown(path))

@@ -8,6 +8,9 @@ from typing import NamedTuple
 # A vtable is measured by a 16-bit number and begins with two of them.
 MAXIMUM_SLOTS = (0xFFFF - 4) // 2
 
+# Tools keep the offsets of struct fields in 16 bits too.
+MAXIMUM_STRUCT_OFFSET = 0xFFFF
+
 
 def vtable_offset(slot: int) -> int:
     """Byte offset of a field's entry in the vtable, from the field's id."""

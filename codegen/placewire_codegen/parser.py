@@ -407,8 +407,7 @@ class _Parser(TokenStream):
     # Names
 
     def _name(self, what: str) -> Identifier:
-        token = self.expect(IDENTIFIER, what)
-        return Identifier(token.text, token.start, token.end)
+        return tuple.__new__(Identifier, self.expect(IDENTIFIER, what)[1:])
 
     def _first_name(self, what: str) -> Identifier:
         """The name that an entry of a list begins with."""

@@ -40,7 +40,7 @@ def load_schema(
         entries: The files to begin with.
         include_directories: Where an include is looked for if it is not beside its includer.
         root: Directory that the model's paths are relative to.
-        features: Parts of the language to accept beyond those that are always.
+        features: Parts of the language to accept though not all generated code can handle them.
 
     Raises:
         SchemaError: A file cannot be read or is wrong; all defects of all files are listed.

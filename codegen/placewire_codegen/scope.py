@@ -137,12 +137,14 @@ class Definitions:
     """What is resolved so far, by full name.
 
     Attributes:
+        types: Types that refer to a definition, so that each is built once.
         unreadable: Names of enums that have members which could not be read.
     """
 
     enums: dict[str, model.EnumDefinition] = field(default_factory=dict)
     unions: dict[str, model.UnionDefinition] = field(default_factory=dict)
     structs: dict[str, model.StructDefinition] = field(default_factory=dict)
+    types: dict[str, model.Type] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
 
     def values_of(self, full_name: str) -> dict[str, int] | None:
@@ -163,7 +165,7 @@ class Context:
         prefixes: What may have to be put before a reference: the namespace and a dot, the same for
             its parents, and nothing for the global namespace.
         order: Position of the declaration; it sees those up to there, and some behind.
-        features: Parts of the language that are accepted though not all have them.
+        features: Parts of the language to accept though not all generated code can handle them.
     """
 
     tree: syntax.SyntaxTree

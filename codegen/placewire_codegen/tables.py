@@ -9,18 +9,22 @@ from .attributes import attribute_place, integer_attribute, read_attributes
 from .diagnostics import Note
 from .field_rules import can_be_key, check_alignment
 from .fields import ResolvedField, resolve_field
-from .layout import MAXIMUM_SLOTS, Extent, lay_out_struct, vtable_offset
+from .layout import MAXIMUM_SLOTS, MAXIMUM_STRUCT_OFFSET, Extent, lay_out_struct, vtable_offset
 from .model import Field, StructDefinition, TableDefinition, Type, TypeKind
 from .scope import Context, Definitions
 
 _LARGEST_STRUCT_ALIGNMENT = 32
 
-# Accessors that flatc generates beside a field, by the kind of that field.
-_GENERATED_SUFFIXES = {
-    TypeKind.UNION: ("_type", "Type"),
-    TypeKind.VECTOR: ("_length", "Length"),
-    TypeKind.STRING: ("_byte_vector", "ByteVector"),
+# Names that flatc derives from that of a field, by what the field is.
+_DERIVED_NAMES = {
+    "_type": "union",
+    "Type": "union",
+    "_length": "vector",
+    "Length": "vector",
+    "_byte_vector": "string",
+    "ByteVector": "string",
 }
+_SUFFIXES = tuple(_DERIVED_NAMES)
 
 
 def resolve_table(node: syntax.TableNode, context: Context, known: Definitions) -> TableDefinition:
@@ -67,6 +71,13 @@ def resolve_struct(
             force_align, layout.alignment, _LARGEST_STRUCT_ALIGNMENT, context
         )
         layout = lay_out_struct(extents, alignment)
+    if layout.offsets[-1] > MAXIMUM_STRUCT_OFFSET:
+        name = fields[-1].node.name
+        context.error(
+            name,
+            f"field `{name.text}` lies at byte {layout.offsets[-1]} of the struct, "
+            f"{MAXIMUM_STRUCT_OFFSET} is the maximum",
+        )
     for position, field in enumerate(fields):
         if field.written_id is not None and field.written_id[0] != position:
             context.error(
@@ -134,21 +145,22 @@ def _check_type_name(name: syntax.Identifier, context: Context) -> None:
 
 
 def _check_clashes(fields: Sequence[ResolvedField], context: Context) -> None:
-    """Report names that flatc generates for another field, such as `x_type` beside a union `x`."""
-    by_name = {field.node.name.text: field for field in fields}
+    """Report names that flatc derives from another field's, such as `x_type` beside a union `x`."""
     for field in fields:
         name = field.node.name
-        suffixes = _GENERATED_SUFFIXES.get(field.type.kind, ())
-        if field.slots == 2:  # the tag of a union, or the tags of a vector of unions
-            suffixes = (*suffixes, "_type")
-        for suffix in dict.fromkeys(suffixes):
-            clashing = by_name.get(name.text + suffix)
-            if clashing is not None:
+        if not name.text.endswith(_SUFFIXES):
+            continue
+        for suffix, kind in _DERIVED_NAMES.items():
+            base = name.text.removesuffix(suffix)
+            owner = next((each for each in fields if each.node.name.text == base), None)
+            if base == name.text or owner is None:
+                continue
+            # A vector of unions has a vector of tags, whose name ends like that of a tag.
+            if owner.type.kind.value == kind or (suffix == "_type" and owner.slots == 2):
                 context.error(
-                    clashing.node.name,
-                    f"field `{name.text + suffix}` has a name that belongs to "
-                    f"the {field.type.kind.value} `{name.text}`",
-                    notes=[context.note("declared here", name)],
+                    name,
+                    f"field `{name.text}` has a name that belongs to the {kind} `{base}`",
+                    notes=[context.note("declared here", owner.node.name)],
                 )
 
 

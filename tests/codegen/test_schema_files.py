@@ -231,3 +231,10 @@ def test_a_file_outside_the_root_is_named_from_there(tmp_path: Path) -> None:
     )
     schema = load_schema([tmp_path / "project" / "a.fbs"], root=tmp_path / "project")
     assert schema.files == ("../lib/b.fbs", "a.fbs")
+
+
+def test_includes_that_nest_too_deep_are_a_defect_and_no_crash(tmp_path: Path) -> None:
+    for number in range(2000):
+        text = f'include "{number + 1}.fbs"; table T{number} {{}}'
+        (tmp_path / f"{number}.fbs").write_text(text, encoding="utf-8")
+    assert "more than 100 nested includes" in message_of(tmp_path, "0.fbs")
