@@ -20,11 +20,12 @@ from placewire_schema.reflection import (
     tables,
 )
 
+from .damage import damaged, flatbuffer_of
 from .strategies import JUNK, objects
 
 TABLES = sorted(tables(), key=lambda type_: (type_.__module__, type_.__name__))
 SMALL_FILES = ["scalars_in", "dev_add_noplan", "cond", "dev_add"]
-MUTATIONS_PER_FILE = 700
+MUTATIONS_PER_FILE = 1500
 
 patient = settings(
     deadline=None,
@@ -105,44 +106,13 @@ def test_a_spoiled_element_is_refused_with_the_same_words(data: st.DataObject) -
     assert outcome(lambda: _native.pack(obj, {})) == outcome(lambda: _pure.pack(obj, {}))
 
 
-def mutated(original: bytes, source: random.Random) -> bytes:
-    """Change a few bytes of a file, or its length."""
-    data = bytearray(original)
-    for _ in range(source.randint(1, 3)):
-        place = source.randrange(len(data))
-        match source.randrange(6):
-            case 0:
-                data[place] ^= 1 << source.randrange(8)
-            case 1:
-                data[place] = source.choice([0, 1, 0x7F, 0x80, 0xFF])
-            case 2:
-                place &= ~3
-                data[place : place + 4] = source.choice(
-                    [
-                        bytes(4),
-                        b"\xff\xff\xff\xff",
-                        b"\xff\xff\xff\x7f",
-                        len(data).to_bytes(4, "little"),
-                    ]
-                )
-            case 3:
-                del data[max(place, 1) :]
-            case 4:
-                data[place:place] = bytes(source.randint(1, 8))
-            case _:
-                other = source.randrange(len(data))
-                data[place : place + 2] = data[other : other + 2]
-    return bytes(data)
-
-
 @pytest.mark.parametrize("name", SMALL_FILES)
 def test_damaged_files_give_the_same_findings_and_objects(corpus: Path, name: str) -> None:
-    original = (corpus / f"{name}.pte").read_bytes()
-    size = int.from_bytes(original[16:24], "little") if original[8:12] == b"eh00" else len(original)
+    original = flatbuffer_of((corpus / f"{name}.pte").read_bytes())
     source = random.Random(name)
     sound = rules = 0
     for _ in range(MUTATIONS_PER_FILE):
-        data = mutated(original[:size], source)
+        data = damaged(original, source)
         findings = _native.verify(program.Program, data)
         assert findings == _pure.verify(program.Program, data)
         sound += not findings
