@@ -12,7 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.schema.cpp.building import NO_RUNTIME, SANITIZERS, compile_cpp
+from tests.schema.cpp.building import (
+    HEADERS,
+    NO_RUNTIME,
+    ROOT,
+    SANITIZERS,
+    WARNINGS,
+    compile_cpp,
+)
+from tests.schema.cpp.building import SOURCES as CPP_TESTS
 
 SOURCES = Path(__file__).parent
 COUNT = 20_000
@@ -67,3 +75,20 @@ def test_the_fuzz_target_runs(files: list[Path], tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stderr[-4000:]
     assert "Done 2000 runs" in result.stderr
+
+
+def test_the_validator_target_compiles(compiler: str) -> None:
+    """Linking it takes minutes under sanitizers, so it is run by hand."""
+    include = (HEADERS, ROOT / "src" / "runtime" / "include", CPP_TESTS)
+    command = [
+        compiler,
+        "-std=c++17",
+        "-fsyntax-only",
+        *WARNINGS,
+        *(f"-I{path}" for path in include),
+    ]
+    result = subprocess.run(
+        [*command, SOURCES / "fuzz_validate.cpp"], capture_output=True, text=True, check=False
+    )
+    assert result.stderr == ""
+    assert result.returncode == 0
