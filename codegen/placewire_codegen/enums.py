@@ -80,9 +80,9 @@ def resolve_union(node: syntax.UnionNode, context: Context) -> UnionDefinition |
     tags = _Values(underlying, context)
     tags.reserve_none(node.name)
     for member in node.members:
-        name = member.alias or member.type.name
+        name = member.alias or member.type
         # A member named by its type alone, in another namespace, is called `other_Type`.
-        plain = syntax.Identifier(name.text.replace(".", "_"), name.start, name.end)
+        plain = syntax.identifier(name.text.replace(".", "_"), name)
         tag = tags.take(plain, member.value)
         type_ = None if plain.text == "NONE" else _member_type(member, context)
         if tag is None or type_ is None:
@@ -109,7 +109,7 @@ def resolve_union(node: syntax.UnionNode, context: Context) -> UnionDefinition |
 
 
 def _member_type(member: syntax.UnionMember, context: Context) -> Type | None:
-    name = member.type.name
+    name = member.type
     if name.text == "string" and member.alias is not None:
         context.require(Feature.UNION_STRINGS, name)
         return Type(kind=TypeKind.STRING)
@@ -132,13 +132,13 @@ def _member_type(member: syntax.UnionMember, context: Context) -> Type | None:
     return Type(kind=TypeKind.TABLE, ref=symbol.full_name)
 
 
-def _integer_type(node: syntax.NamedType, context: Context) -> ScalarKind | None:
-    kind = BUILTIN_SCALARS.get(node.name.text)
+def _integer_type(name: syntax.Identifier, context: Context) -> ScalarKind | None:
+    kind = BUILTIN_SCALARS.get(name.text)
     if kind is not None and kind.is_integer:
         return kind
     context.error(
-        node,
-        f"expected an integer type, found `{node.name.text}`",
+        name,
+        f"expected an integer type, found `{name.text}`",
         hint="such as `byte`, `ubyte`, `short`, `int` or `uint64`",
     )
     return None
@@ -163,7 +163,7 @@ class _Values:
 
     def reserve_none(self, union: syntax.Identifier) -> None:
         """Take the tag 0 and the name NONE, which every union has."""
-        self._none = syntax.Identifier("NONE", union.start, union.end)
+        self._none = syntax.identifier("NONE", union)
         self._names["NONE"] = self._owners[0] = self._none
         self._next = 1
 

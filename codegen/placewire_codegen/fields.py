@@ -43,9 +43,9 @@ _ZERO_FLOAT = Default(0.0)
 
 def resolve_type(node: syntax.TypeNode, context: Context, known: Definitions) -> Type | None:
     """The type that a node means; None if there is none, which is reported."""
-    if isinstance(node, syntax.NamedType):
-        return _named_type(node.name, context, known)
-    element = _named_type(node.element.name, context, known)
+    if isinstance(node, syntax.Identifier):
+        return _named_type(node, context, known)
+    element = _named_type(node.element, context, known)
     if element is None:
         return None
     if isinstance(node, syntax.VectorType):

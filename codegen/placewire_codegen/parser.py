@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from . import syntax
 from .diagnostics import Diagnostics, Note, Source, Span, closest
-from .lexer import END, FLOAT, IDENTIFIER, INTEGER, INVALID, STRING
+from .lexer import END, FLOAT, IDENTIFIER, INTEGER, INVALID, STRING, Token
 from .syntax import Identifier
 from .token_stream import KEYWORDS, TokenStream, UnreadableError
 
@@ -90,7 +90,7 @@ class _Parser(TokenStream):
     def _namespace(self) -> syntax.Namespace:
         keyword = self.advance()
         if self.token.kind == ";":
-            name = Identifier("", keyword.start, keyword.end)
+            name = syntax.identifier("", keyword)
         else:
             name = self._reference("a namespace or `;`")
         self._end_statement("namespace")
@@ -190,8 +190,7 @@ class _Parser(TokenStream):
 
     def _type(self) -> syntax.TypeNode:
         if self.token.kind != "[":
-            name = self._reference("a type")
-            return syntax.NamedType(name, name.start, name.end)
+            return self._reference("a type")
         opening = self.advance()
         if self.token.kind == "[":
             self.error(
@@ -200,8 +199,7 @@ class _Parser(TokenStream):
                 hint="wrap the inner one in a table",
             )
             raise UnreadableError
-        name = self._reference("the type of the elements")
-        element = syntax.NamedType(name, name.start, name.end)
+        element = self._reference("the type of the elements")
         if self.token.kind != ":":
             end = self.expect("]", "`]`").end
             return syntax.VectorType(element, opening.start, end)
@@ -285,15 +283,13 @@ class _Parser(TokenStream):
         value = self._member_value()
         attributes = self._attributes()
         self._end_member(alias or name)
-        type_ = syntax.NamedType(name, name.start, name.end)
-        return syntax.UnionMember(alias, type_, value, attributes, self.doc(first))
+        return syntax.UnionMember(alias, name, value, attributes, self.doc(first))
 
-    def _underlying(self) -> syntax.NamedType | None:
+    def _underlying(self) -> Identifier | None:
         if self.token.kind != ":":
             return None
         self.advance()
-        name = self._reference("an integer type")
-        return syntax.NamedType(name, name.start, name.end)
+        return self._reference("an integer type")
 
     def _member_value(self) -> syntax.Value | None:
         if self.token.kind != "=":
@@ -350,8 +346,7 @@ class _Parser(TokenStream):
 
     def _attribute_name(self) -> Identifier:
         if self.token.kind == STRING:
-            token = self.advance()
-            return Identifier(token.text, token.start, token.end)
+            return self.advance()
         return self._name("an attribute")
 
     def _value(self, depth: int = 0) -> syntax.Value:
@@ -407,7 +402,7 @@ class _Parser(TokenStream):
     # Names
 
     def _name(self, what: str) -> Identifier:
-        return tuple.__new__(Identifier, self.expect(IDENTIFIER, what)[1:])
+        return self.expect(IDENTIFIER, what)
 
     def _first_name(self, what: str) -> Identifier:
         """The name that an entry of a list begins with."""
@@ -425,7 +420,7 @@ class _Parser(TokenStream):
             self.advance()
             part = self._name("a name behind the dot")
             text, end = f"{text}.{part.text}", part.end
-        return Identifier(text, first.start, end)
+        return Token(IDENTIFIER, text, first.start, end)
 
     # Lists
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, TypeAlias
 
 from .diagnostics import Source, Span
+from .lexer import IDENTIFIER, Token
 
 Doc: TypeAlias = tuple[str, ...]
 
@@ -23,12 +24,13 @@ class Place(Protocol):
     def end(self) -> int: ...
 
 
-class Identifier(NamedTuple):
-    """A name as written; a reference may be dotted, without the blanks around its dots."""
+Identifier: TypeAlias = Token
+"""A name as written; a dotted reference is one token whose text has no blanks."""
 
-    text: str
-    start: int
-    end: int
+
+def identifier(text: str, place: Place) -> Identifier:
+    """A name that is not one word of the text: it is quoted, or put together."""
+    return Token(IDENTIFIER, text, place.start, place.end)
 
 
 class IntegerLiteral(NamedTuple):
@@ -97,18 +99,10 @@ Value: TypeAlias = (
 )
 
 
-class NamedType(NamedTuple):
-    """A builtin type or a reference to a definition."""
-
-    name: Identifier
-    start: int
-    end: int
-
-
 class VectorType(NamedTuple):
     """`[element]`."""
 
-    element: NamedType
+    element: Identifier
     start: int
     end: int
 
@@ -116,13 +110,14 @@ class VectorType(NamedTuple):
 class ArrayType(NamedTuple):
     """`[element:length]`."""
 
-    element: NamedType
+    element: Identifier
     length: IntegerLiteral
     start: int
     end: int
 
 
-TypeNode: TypeAlias = NamedType | VectorType | ArrayType
+TypeNode: TypeAlias = Identifier | VectorType | ArrayType
+"""A type; an identifier stands for a builtin type or a definition."""
 
 
 class Attribute(NamedTuple):
@@ -171,7 +166,7 @@ class EnumNode(NamedTuple):
     """An enum; `underlying` is None where the type was left out."""
 
     name: Identifier
-    underlying: NamedType | None
+    underlying: Identifier | None
     members: tuple[EnumMember, ...]
     attributes: tuple[Attribute, ...]
     doc: Doc
@@ -182,7 +177,7 @@ class UnionMember(NamedTuple):
     """`alias: type = value (attributes)` of a union; `alias` is None where only the type stands."""
 
     alias: Identifier | None
-    type: NamedType
+    type: Identifier
     value: Value | None
     attributes: tuple[Attribute, ...]
     doc: Doc
@@ -192,7 +187,7 @@ class UnionNode(NamedTuple):
     """A union; `underlying` is None where the tag has its usual type, `ubyte`."""
 
     name: Identifier
-    underlying: NamedType | None
+    underlying: Identifier | None
     members: tuple[UnionMember, ...]
     attributes: tuple[Attribute, ...]
     doc: Doc

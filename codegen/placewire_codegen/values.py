@@ -185,7 +185,7 @@ def _members(literal: _Word, type_: Type, context: Context, known: Definitions) 
 
 def _find_enum(name: str, literal: _Word, context: Context) -> str | None:
     if name:
-        symbol = context.find(syntax.Identifier(name, literal.start, literal.end), "enum")
+        symbol = context.find(syntax.identifier(name, literal), "enum")
         return None if symbol is None else symbol.full_name
     context.error(
         literal,
