@@ -16,6 +16,7 @@ from typing import TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 AttributeValue: TypeAlias = bool | int | float | str | None
+"""Value of an attribute; a bare one, such as `(required)`, has the value True."""
 
 
 class Frozen(BaseModel):
