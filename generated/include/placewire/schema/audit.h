@@ -142,7 +142,7 @@ namespace wire {
 
 /// How much of vtables behind the known slots one audit scans. Vtables may be shared by any number
 /// of tables, so without a limit a small file could keep it busy for long.
-inline constexpr std::size_t kAuditedSlots = std::size_t{1} << 24;
+inline constexpr std::size_t kAuditedSlots = std::size_t{1} << 20;
 
 /// One audit under way: where it reports to, and how many slots it may still scan.
 template <class Sink>
