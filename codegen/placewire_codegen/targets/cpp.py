@@ -64,12 +64,19 @@ def render_readers(
         ),
     )
     yield GeneratedFile(
+        f"{directory}/verify_result.h",
+        templates.render(
+            "cpp/verify_result.h.jinja",
+            namespace=names.namespace,
+            rules=[RuleView(rule.name, string_literal(rule.text)) for rule in STRUCTURE_RULES],
+        ),
+    )
+    yield GeneratedFile(
         f"{directory}/verify.h",
         templates.render(
             "cpp/verify.h.jinja",
             namespace=names.namespace,
             include_prefix=names.include_prefix,
-            rules=[RuleView(rule.name, string_literal(rule.text)) for rule in STRUCTURE_RULES],
         ),
     )
     for namespace in schema.namespaces:

@@ -10,7 +10,7 @@ import pytest
 
 from .building import HEADERS, NO_RUNTIME, WARNINGS, compilers
 
-READERS = ("wire.h", "verify.h", "enums.h", "views.h", "verifier.h")
+READERS = ("wire.h", "verify.h", "verify_result.h", "enums.h", "views.h", "verifier.h")
 """What must not need exceptions or type information; packing may use both."""
 
 
