@@ -51,7 +51,9 @@ def _relative(path: Path, root: Path) -> str:
 
 def _hash(path: Path) -> str:
     if path.is_dir():
-        content = "\n".join(sorted(entry.name for entry in path.iterdir() if entry.is_file())).encode()
+        content = "\n".join(
+            sorted(entry.name for entry in path.iterdir() if entry.is_file())
+        ).encode()
     else:
         content = path.read_bytes()
     return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -1,7 +1,7 @@
 // The extension module placewire._runtime: the C++ core for Python.
 //
-// It exchanges plain Python objects and buffers: no class here mirrors a type of the schema. Findings
-// are made by calling the generated class. `_runtime.pyi` is the module's manual.
+// It exchanges plain Python objects and buffers: no class here mirrors a type of the schema.
+// Findings are made by calling the generated class. `_runtime.pyi` is the module's manual.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 

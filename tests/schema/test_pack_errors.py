@@ -90,16 +90,16 @@ CASES: list[tuple[str, Callable[[program.ExecutionPlan], object], str]] = [
         lambda plan: setattr(plan.values[0], "val", program.Chain()),
         (
             "execution_plan[0].values[0].val: expected a member of KernelTypes (Null, Int, Bool,"
-            " Double, Tensor, String, IntList, DoubleList, BoolList, TensorList, OptionalTensorList),"
-            " found Chain"
+            " Double, Tensor, String, IntList, DoubleList, BoolList, TensorList,"
+            " OptionalTensorList), found Chain"
         ),
     ),
     (
         "a union member that was unknown when it was read",
         lambda plan: setattr(plan.values[0], "val", UnknownMember(77)),
         (
-            "execution_plan[0].values[0].val: a member that this schema does not know (tag 77) cannot"
-            " be packed"
+            "execution_plan[0].values[0].val: a member that this schema does not know (tag 77)"
+            " cannot be packed"
         ),
     ),
     (

@@ -1,1 +1,1 @@
-"""One module per kind of output: each turns the schema into finished strings and fills templates."""
+"""One module per kind of output; each turns the schema into finished strings for its templates."""
