@@ -133,7 +133,7 @@ Alignments alignments_from(nb::handle force_align) {
 
 nb::object pack(nb::handle object, nb::handle force_align) {
   const Classes& classes = loaded_classes();
-  const std::size_t table = table_of(classes, object.type());
+  const std::size_t table = table_of(classes, object.attr("__class__"));
   const Alignments alignments = alignments_from(force_align);
   PythonSource source(classes, alignments);
   SpareBuilder builder;
@@ -233,6 +233,18 @@ nb::object verify(nb::handle type, nb::handle buffer) {
   return findings;
 }
 
+nb::object view(nb::handle type, nb::handle buffer) {
+  const Classes& classes = loaded_classes();
+  nb::object memory = read_only_memory(buffer);
+  BufferHold hold = held_buffer(memory);
+  const std::size_t table = table_of(classes, type);
+  const VerifyResult result = kTableFunctions[table].verify({hold.data(), hold.size()});
+  if (!result) raise_unpack_error(classes, structural_finding(classes, result));
+  const std::uint8_t* root = wire::follow(hold.data());
+  auto shared = std::make_shared<const ViewedBuffer>(classes, std::move(memory), std::move(hold));
+  return nb::cast(ObjectView{std::move(shared), root, table});
+}
+
 }  // namespace
 }  // namespace placewire::schema::bindings
 
@@ -250,4 +262,7 @@ NB_MODULE(_native, module) {
                      " report: list[Finding] | None, /) -> T"));
   module.def("verify", &bindings::verify, nb::arg().none(), nb::arg().none(),
              nb::sig("def verify(type_: type[Any], buffer: object, /) -> list[Finding]"));
+  module.def("view", &bindings::view, nb::arg().none(), nb::arg().none(),
+             nb::sig("def view(type_: type[T], buffer: object, /) -> T"));
+  bindings::bind_views(module);
 }

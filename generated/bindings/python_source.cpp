@@ -56,10 +56,13 @@ bool PythonSource::write_string(PyObject* value, Builder& builder, Position& out
 }
 
 std::size_t PythonSource::find_alternative(
-    PyTypeObject* type, const std::array<std::uint8_t, kTableCount>& of_table) const noexcept {
-  const std::size_t table = classes_.find(type);
+    PyObject* value, const std::array<std::uint8_t, kTableCount>& of_table) const {
+  const std::size_t table = classes_.find(Py_TYPE(value));
   if (table != Classes::kUnknown) return of_table[table];
-  PyObject* bases = type->tp_mro;
+  // Of a view, `__class__` is the class that it stands for.
+  const Owned type(PyObject_GetAttrString(value, "__class__"));
+  if (!type || !PyType_Check(type.get())) return 0;
+  PyObject* bases = reinterpret_cast<PyTypeObject*>(type.get())->tp_mro;
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
     const auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i));
     const std::size_t found = classes_.find(base);

@@ -201,7 +201,8 @@ class PythonSource {
     static constexpr Alternatives<Value> kAlternatives;
     PyObject* value = object[field.index];
     if (is_absent(value)) return may_be_absent(value, field.presence);
-    const std::size_t alternative = find_alternative(Py_TYPE(value), kAlternatives.of_table);
+    const Owned alive = Owned::share(value);
+    const std::size_t alternative = find_alternative(value, kAlternatives.of_table);
     if (alternative == 0) return false;
     tag = UnionSchema<Tag>::kTags[alternative];
     return UnionSchema<Tag>::visit(tag, [&](auto member) {
@@ -290,7 +291,7 @@ class PythonSource {
                                  Position& out);
   [[nodiscard]] bool write_string(PyObject* value, Builder& builder, Position& out);
   [[nodiscard]] std::size_t find_alternative(
-      PyTypeObject* type, const std::array<std::uint8_t, kTableCount>& of_table) const noexcept;
+      PyObject* value, const std::array<std::uint8_t, kTableCount>& of_table) const;
 
   const Classes& classes_;
   const Alignments& alignments_;

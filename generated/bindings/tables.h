@@ -12,6 +12,7 @@
 
 #include "python_source.h"
 #include "unpacker.h"
+#include "views.h"
 
 namespace placewire::schema::bindings {
 
@@ -25,6 +26,9 @@ struct TableFunctions {
   /// Unpacks the root of a verified buffer. Returns a new reference, or null after a fault or with
   /// an exception set.
   PyObject* (*unpack)(Unpacker& unpacker, const std::uint8_t* position);
+  /// Returns what a field holds, as a view shows it; `index` counts the fields.
+  nb::object (*view_field)(const SharedBuffer& buffer, const std::uint8_t* position,
+                           std::size_t index);
 };
 
 /// A vector field, as `force_align` names it. `alignment` is null where it has no effect.
@@ -49,6 +53,7 @@ constexpr TableFunctions table_functions() noexcept {
       [](Unpacker& unpacker, const std::uint8_t* position) {
         return unpack_table<T>(unpacker, position, kRootPath);
       },
+      &view_field<T>,
   };
 }
 

@@ -43,7 +43,7 @@ class ShortBytes {
  public:
   static constexpr std::size_t kLargestSize = 8;
 
-  /// Returns a new reference, null if there is no memory. `bytes` may have up to kLargestSize bytes.
+  /// Returns a new reference, null if there is no memory. `bytes` has at most kLargestSize bytes.
   [[nodiscard]] PyObject* get(Bytes bytes) noexcept {
     std::uint64_t content = 0;
     if (!bytes.empty()) std::memcpy(&content, bytes.data(), bytes.size());
@@ -258,9 +258,7 @@ class FieldUnpacker {
   }
 
  private:
-  static constexpr std::size_t slot_offset(std::size_t slot) noexcept {
-    return 4 + 2 * slot;
-  }
+  static constexpr std::size_t slot_offset(std::size_t slot) noexcept { return 4 + 2 * slot; }
 
   template <class Field>
   [[nodiscard]] std::size_t offset_of(const Field& field) const noexcept {

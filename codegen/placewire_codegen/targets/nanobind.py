@@ -27,6 +27,8 @@ _SOURCES = (
     "tables.h",
     "unpacker.cpp",
     "unpacker.h",
+    "views.cpp",
+    "views.h",
 )
 _LARGEST_INT64 = (1 << 63) - 1
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 def pack(obj: object, force_align: Mapping[str, int]) -> bytes:
     """Return the FlatBuffer of `obj`; see `pack` of the package."""
-    table = describe(type(obj))
+    table = describe(obj.__class__)
     if force_align:
         check_alignments(force_align)
     try:

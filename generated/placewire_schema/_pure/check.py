@@ -36,7 +36,7 @@ def check(obj: object) -> None:
     Raises:
         PackError: With the path and the reason. None is raised if `obj` fits the schema.
     """
-    _Checker().table(describe(type(obj)), obj)
+    _Checker().table(describe(obj.__class__), obj)
 
 
 def check_alignments(force_align: Mapping[str, int]) -> None:

@@ -337,7 +337,8 @@ def _union_encoder(union: UnionInfo) -> Encode:
     def encode(packer: Packer, obj: Any) -> SlotValues:
         type_ = type(obj)
         if type_ not in tags:
-            type_ = next(base for base in type_.__mro__ if base in tags)
+            # Of a view, `__class__` is the class that it stands for.
+            type_ = next(base for base in obj.__class__.__mro__ if base in tags)
         return tags[type_], packer.table(_plan(type_), obj)
 
     return encode

@@ -33,7 +33,8 @@ BUDGET_PER_BYTE = 8
 """Everything that is read, shared parts counted each time, may have `BASE_BUDGET` bytes and this
 many times the size of the buffer."""
 TABLE_CHARGE = 32
-"""What a table costs beyond its bytes: about what its object takes."""
+"""What a table costs beyond its bytes, and those of the vtable slots that the schema lacks: about
+what its object takes."""
 LARGEST_BUFFER = 2**31 - 1
 LARGEST_NUMBER = 2**63 - 1
 """Larger numbers are reported as this one, here as in C++."""
@@ -96,9 +97,10 @@ Step = Callable[["_Walk", int, int], None]
 
 
 class _Shape(NamedTuple):
-    """What a vtable means for a table type: its size, and the steps that each such table needs."""
+    """What a vtable means for a table type: its size, its cost, and the steps for each table."""
 
     inline_size: int
+    charge: int
     steps: tuple[Step, ...]
 
 
@@ -145,10 +147,10 @@ class _Walk:
         shape = self.shapes.get(key)
         if shape is None:
             shape = self.shapes[key] = self._shape(table, start, vtable)
-        inline_size, steps = shape
+        inline_size, charge, steps = shape
         if inline_size < 4 or start + inline_size > self.size:
             raise _RuleBroken("TABLE_OUT_OF_BOUNDS", start, start + inline_size, self.size)
-        self.charge(inline_size + TABLE_CHARGE, start)
+        self.charge(charge, start)
         for step in steps:
             step(self, start, depth)
 
@@ -165,7 +167,8 @@ class _Walk:
             raise _RuleBroken("VTABLE_OUT_OF_BOUNDS", vtable, vtable + size, self.size)
         reader = _VTable(self.buffer, vtable, size, inline_size, start % 8)
         steps = [step for field in table.fields for step in reader.steps(field)]
-        return _Shape(inline_size, tuple(steps))
+        unknown = max(0, size - 4 - 2 * table.slots)
+        return _Shape(inline_size, inline_size + unknown + TABLE_CHARGE, tuple(steps))
 
     def string(self, start: int) -> None:
         first, end = self.vector(start, 1, 1)
