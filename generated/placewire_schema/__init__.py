@@ -49,6 +49,7 @@ __all__ = [
     "verify",
     "verify_device_table",
     "verify_program",
+    "view",
 ]
 
 T = TypeVar("T")
@@ -98,6 +99,27 @@ def verify(root: type[Any], buffer: object) -> list[Finding]:
     completely, with the fields that are absent although every writer writes them.
     """
     return _codec().verify(root, buffer)
+
+
+def view(root: type[T], buffer: object) -> T:
+    """Return a read-only view of what `buffer` holds, which it keeps alive.
+
+    A view has the attributes of the dataclass, equals it, and passes for it in `isinstance` and
+    `match`; it reads what is asked for, when it is asked for. Vectors look like lists, and `[ubyte]`
+    is a memoryview. What the schema does not know is shown as `unpack(strict=False)` does it. The
+    Python codec has no views: it returns an object with everything in it.
+
+    Args:
+        root: Type of the table at the root of the buffer.
+        buffer: Anything contiguous and read-only with the buffer protocol, such as a mapped file.
+
+    Raises:
+        UnpackError: The buffer is damaged.
+        TypeError: `root` is not a table of this package, or `buffer` is not read-only. A view does
+            not notice when bytes change: promise that they will not with
+            `memoryview(buffer).toreadonly()`.
+    """
+    return _codec().view(root, buffer)
 
 
 def pack_program(

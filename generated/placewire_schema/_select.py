@@ -29,6 +29,8 @@ class Codec(Protocol):
 
     def verify(self, root: type[Any], buffer: object, /) -> list[Finding]: ...
 
+    def view(self, root: type[T], buffer: object, /) -> T: ...
+
 
 @cache
 def codec() -> Codec:

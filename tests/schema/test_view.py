@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import placewire_schema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placewire_schema import UnknownMember, UnpackError, _native, _pure, program
+from placewire_schema._select import Codec
 from placewire_schema.reflection import describe
 
 from .damage import flatbuffer_of
@@ -143,21 +145,29 @@ def test_a_mapped_file_is_viewed_in_place(tmp_path: Path) -> None:
     mapping.close()
 
 
-def test_a_buffer_that_may_change_is_refused_unless_promised_not_to() -> None:
+def test_a_buffer_that_may_change_is_refused_unless_promised_not_to(codec: Codec) -> None:
     data = bytearray(packed(a_tensor()))
-    with pytest.raises(TypeError, match=r"expected a read-only buffer, found bytearray"):
-        _native.view(program.Tensor, data)
-    assert _native.view(program.Tensor, memoryview(data).toreadonly()) == a_tensor()
+    with pytest.raises(TypeError) as caught:
+        codec.view(program.Tensor, data)
+    assert str(caught.value) == (
+        "expected a read-only buffer, found bytearray; a view does not notice when the bytes"
+        " change, so promise that they will not: memoryview(buffer).toreadonly()"
+    )
+    assert codec.view(program.Tensor, memoryview(data).toreadonly()) == a_tensor()
 
 
-def test_what_is_no_buffer_is_refused() -> None:
+def test_what_is_no_buffer_is_refused(codec: Codec) -> None:
     with pytest.raises(TypeError, match="expected a read-only buffer, found str"):
-        _native.view(program.Tensor, "text")
+        codec.view(program.Tensor, "text")
 
 
-def test_a_damaged_buffer_is_refused() -> None:
+def test_a_damaged_buffer_is_refused(codec: Codec) -> None:
     with pytest.raises(UnpackError):
-        _native.view(program.Tensor, packed(a_tensor())[:20])
+        codec.view(program.Tensor, packed(a_tensor())[:20])
+
+
+def test_the_package_offers_views() -> None:
+    assert placewire_schema.view(program.Tensor, packed(a_tensor())) == a_tensor()
 
 
 def test_absent_fields_read_as_an_unpacked_object_has_them() -> None:

@@ -37,6 +37,7 @@ _PUBLIC_NAMES = (
     "pack",
     "unpack",
     "verify",
+    "view",
 )
 
 _STRUCT_CODES = {

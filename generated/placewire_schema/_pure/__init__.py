@@ -8,6 +8,6 @@ table type or vtable; `check` names what is wrong with an object that `pack` ref
 a buffer before `unpack` trusts it.
 """
 
-from ._facade import pack, unpack, verify
+from ._facade import pack, unpack, verify, view
 
-__all__ = ["pack", "unpack", "verify"]
+__all__ = ["pack", "unpack", "verify", "view"]
