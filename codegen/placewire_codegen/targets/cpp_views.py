@@ -27,7 +27,15 @@ from .cpp_order import (
 )
 from .cpp_text import comment, float_literal, function, integer_literal, string_literal
 
-_CLASS_NAMES = ("table_", "position_", "kSize", "kFileIdentifier", "kHeaderMagic", "visit_fields")
+_CLASS_NAMES = (
+    "table_",
+    "position_",
+    "kSize",
+    "kSlots",
+    "kFileIdentifier",
+    "kHeaderMagic",
+    "visit_fields",
+)
 """Names that every class has from its base or for itself."""
 
 
@@ -86,6 +94,7 @@ class ClassView:
 
     Attributes:
         size: Bytes of a struct, 0 for a table.
+        slots: Number of vtable slots that the schema knows of a table.
         identifier: File identifier of a root table as a literal, empty for all others.
         header_magic: Magic of the extended header that a root may carry as a literal, or empty.
         visits_later: The definition of `visit_fields` has to wait for the class of a field.
@@ -94,6 +103,7 @@ class ClassView:
     name: str
     base: str
     size: int
+    slots: int
     identifier: str
     header_magic: str
     doc: tuple[str, ...]
@@ -225,6 +235,7 @@ class ViewBuilder:
             name=name,
             base="StructView" if is_struct else "TableView",
             size=definition.size if isinstance(definition, StructDefinition) else 0,
+            slots=max((field.id + 1 for field in definition.fields), default=0),
             identifier=string_literal(roots[0].identifier or "") if roots else "",
             header_magic=header_magic(definition),
             doc=comment(definition.doc),

@@ -82,7 +82,7 @@ class Verifier {
   /// many for each byte of the buffer.
   static constexpr std::uint64_t kBaseBudget = std::uint64_t{16} << 20;
   static constexpr std::uint64_t kBudgetPerByte = 8;
-  /// What a table costs beyond its bytes.
+  /// What a table costs beyond its bytes and those of the vtable slots that the schema lacks.
   static constexpr std::uint64_t kTableCharge = 32;
   static constexpr std::uint64_t kLargestBuffer = 0x7FFFFFFF;
 
@@ -177,7 +177,7 @@ class Verifier {
   template <class T>
   bool table_at(std::uint64_t position) noexcept {
     VerifiedTable table;
-    if (!enter(position, table)) return false;
+    if (!enter(position, T::kSlots, table)) return false;
     ++depth_;
     const bool is_sound = verify_fields(*this, table, Type<T>{});
     --depth_;
@@ -262,7 +262,8 @@ class Verifier {
     return true;
   }
 
-  [[gnu::always_inline]] bool enter(std::uint64_t position, VerifiedTable& table) noexcept {
+  [[gnu::always_inline]] bool enter(std::uint64_t position, std::uint32_t known_slots,
+                                    VerifiedTable& table) noexcept {
     if (depth_ >= kMaxDepth) return fail(Rule::TOO_DEEP, position, depth_ + 1, kMaxDepth);
     if (position % 4 != 0) return fail(Rule::MISALIGNED, position, position, 4);
     const std::int64_t vtable =
@@ -285,7 +286,10 @@ class Verifier {
     if (table.size < 4 || position + table.size > size_) {
       return fail(Rule::TABLE_OUT_OF_BOUNDS, position, position + table.size, size_);
     }
-    return charge(table.size + kTableCharge, position);
+    // Slots beyond the schema are looked at later, so they must cost something.
+    const std::uint32_t known_size = 4 + 2 * known_slots;
+    const std::uint32_t unknown = table.vtable_size > known_size ? table.vtable_size - known_size : 0;
+    return charge(table.size + unknown + kTableCharge, position);
   }
 
   /// Distance of a field from its table; 0 if it is absent.

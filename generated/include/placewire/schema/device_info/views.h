@@ -28,6 +28,9 @@ class DeviceRequirements : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 3;
+
   /// Model, such as `NVIDIA H200`.
   std::string_view name() const noexcept { return table_.string(4); }
   bool has_name() const noexcept { return table_.has(4); }
@@ -53,6 +56,9 @@ class DeviceRequirements : public TableView {
 class DeviceInfo : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 7;
 
   /// Kind of device.
   program::DeviceType device_type() const noexcept { return table_.scalar<program::DeviceType>(4); }
@@ -94,6 +100,9 @@ class DeviceInfo : public TableView {
 class DeviceTable : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
 
   static constexpr std::string_view kFileIdentifier = "PWDT";
 

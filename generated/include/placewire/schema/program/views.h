@@ -27,6 +27,9 @@ class ContainerMetadata : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
+
   /// Tree of the inputs, as JSON in ExecuTorch's own pytree notation; "" for constant methods.
   std::string_view encoded_inp_str() const noexcept { return table_.string(4); }
   bool has_encoded_inp_str() const noexcept { return table_.has(4); }
@@ -49,6 +52,9 @@ class Null : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 0;
+
   /// Does nothing: there are no fields.
   template <class Visitor>
   void visit_fields(Visitor&&) const {}
@@ -58,6 +64,9 @@ class Null : public TableView {
 class AllocationDetails : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 3;
 
   /// Planned buffer, counted from 1: an index into `ExecutionPlan.non_const_buffer_sizes`.
   std::uint32_t memory_id() const noexcept { return table_.scalar<std::uint32_t>(4); }
@@ -82,6 +91,9 @@ class AllocationDetails : public TableView {
 class ExtraTensorInfo : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 5;
 
   /// Entry of `Program.mutable_data_segments` that holds the initial value.
   std::uint64_t mutable_data_segments_idx() const noexcept {
@@ -121,6 +133,9 @@ class ExtraTensorInfo : public TableView {
 class Tensor : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 10;
 
   /// Element type.
   ScalarType scalar_type() const noexcept { return table_.scalar<ScalarType>(4); }
@@ -180,6 +195,9 @@ class Int : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   std::int64_t int_val() const noexcept { return table_.scalar<std::int64_t>(4); }
 
   /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
@@ -194,6 +212,9 @@ class Int : public TableView {
 class Bool : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
 
   bool bool_val() const noexcept { return table_.scalar<bool>(4); }
 
@@ -210,6 +231,9 @@ class Double : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   double double_val() const noexcept { return table_.scalar<double>(4); }
 
   /// Calls `visitor(name, value)` for every field in order of its id; for a union, with its tag and
@@ -224,6 +248,9 @@ class Double : public TableView {
 class String : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
 
   std::string_view string_val() const noexcept { return table_.string(4); }
   bool has_string_val() const noexcept { return table_.has(4); }
@@ -241,6 +268,9 @@ class IntList : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   Vector<std::int64_t> items() const noexcept { return table_.vector<std::int64_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
@@ -256,6 +286,9 @@ class IntList : public TableView {
 class DoubleList : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
 
   Vector<double> items() const noexcept { return table_.vector<double>(4); }
   bool has_items() const noexcept { return table_.has(4); }
@@ -273,6 +306,9 @@ class BoolList : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   Vector<bool> items() const noexcept { return table_.vector<bool>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
@@ -288,6 +324,9 @@ class BoolList : public TableView {
 class TensorList : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
 
   Vector<std::int32_t> items() const noexcept { return table_.vector<std::int32_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
@@ -305,6 +344,9 @@ class OptionalTensorList : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   Vector<std::int32_t> items() const noexcept { return table_.vector<std::int32_t>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
@@ -320,6 +362,9 @@ class OptionalTensorList : public TableView {
 class EValue : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
 
   KernelTypes val_type() const noexcept { return table_.scalar<KernelTypes>(4); }
   bool has_val() const noexcept { return table_.has(6); }
@@ -393,6 +438,9 @@ class Operator : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
+
   /// Namespace and name, such as `aten::add`.
   std::string_view name() const noexcept { return table_.string(4); }
   bool has_name() const noexcept { return table_.has(4); }
@@ -415,6 +463,9 @@ class KernelCall : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
+
   /// Index into `ExecutionPlan.operators`.
   std::int32_t op_index() const noexcept { return table_.scalar<std::int32_t>(4); }
 
@@ -435,6 +486,9 @@ class KernelCall : public TableView {
 class DelegateCall : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
 
   /// Index into `ExecutionPlan.delegates`.
   std::int32_t delegate_index() const noexcept { return table_.scalar<std::int32_t>(4); }
@@ -457,6 +511,9 @@ class MoveCall : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
+
   /// Index of the value that is read.
   std::int32_t move_from() const noexcept { return table_.scalar<std::int32_t>(4); }
 
@@ -476,6 +533,9 @@ class MoveCall : public TableView {
 class JumpFalseCall : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
 
   /// Index of the boolean.
   std::int32_t cond_value_index() const noexcept { return table_.scalar<std::int32_t>(4); }
@@ -497,6 +557,9 @@ class FreeCall : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   /// Index of the tensor.
   std::int32_t value_index() const noexcept { return table_.scalar<std::int32_t>(4); }
 
@@ -512,6 +575,9 @@ class FreeCall : public TableView {
 class Instruction : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
 
   InstructionArguments instr_args_type() const noexcept {
     return table_.scalar<InstructionArguments>(4);
@@ -569,6 +635,9 @@ class Frame : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 4;
+
   /// Source file.
   std::string_view filename() const noexcept { return table_.string(4); }
   bool has_filename() const noexcept { return table_.has(4); }
@@ -600,6 +669,9 @@ class FrameList : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   Vector<Frame> items() const noexcept { return table_.vector<Frame>(4); }
   bool has_items() const noexcept { return table_.has(4); }
 
@@ -615,6 +687,9 @@ class FrameList : public TableView {
 class BackendDelegateDataReference : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
 
   /// Which list `index` refers to.
   DataLocation location() const noexcept { return table_.scalar<DataLocation>(4); }
@@ -635,6 +710,9 @@ class BackendDelegateDataReference : public TableView {
 class CompileSpec : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
 
   /// Name of the option; `target_device` names the device that the delegate runs on.
   std::string_view key() const noexcept { return table_.string(4); }
@@ -657,6 +735,9 @@ class CompileSpec : public TableView {
 class BackendDelegate : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 3;
 
   /// Name under which the backend is registered.
   std::string_view id() const noexcept { return table_.string(4); }
@@ -686,6 +767,9 @@ class BackendDelegate : public TableView {
 class Chain : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 4;
 
   /// Indices of the values that flow into the chain.
   Vector<std::int32_t> inputs() const noexcept { return table_.vector<std::int32_t>(4); }
@@ -719,6 +803,9 @@ class NonConstBufferDevice : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 3;
+
   /// Index into `ExecutionPlan.non_const_buffer_sizes`, so from 1.
   std::int32_t buffer_idx() const noexcept { return table_.scalar<std::int32_t>(4); }
 
@@ -742,6 +829,9 @@ class NonConstBufferDevice : public TableView {
 class ExecutionPlan : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 10;
 
   /// Name of the method, such as `forward`.
   std::string_view name() const noexcept { return table_.string(4); }
@@ -811,6 +901,9 @@ class Buffer : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   /// The bytes. Exporters may ask for a larger alignment.
   Vector<std::uint8_t> storage() const noexcept { return table_.vector<std::uint8_t>(4); }
   bool has_storage() const noexcept { return table_.has(4); }
@@ -828,6 +921,9 @@ class BackendDelegateInlineData : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 1;
+
   /// The bytes. Exporters may ask for a larger alignment.
   Vector<std::uint8_t> data() const noexcept { return table_.vector<std::uint8_t>(4); }
   bool has_data() const noexcept { return table_.has(4); }
@@ -844,6 +940,9 @@ class BackendDelegateInlineData : public TableView {
 class DataSegment : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
 
   /// Bytes from the segment base that the extended header names.
   std::uint64_t offset() const noexcept { return table_.scalar<std::uint64_t>(4); }
@@ -864,6 +963,9 @@ class DataSegment : public TableView {
 class SubsegmentOffsets : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
 
   /// Index into `Program.segments`.
   std::uint32_t segment_index() const noexcept { return table_.scalar<std::uint32_t>(4); }
@@ -886,6 +988,9 @@ class NamedData : public TableView {
  public:
   using TableView::TableView;
 
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 2;
+
   /// The name, unique in the program.
   std::string_view key() const noexcept { return table_.string(4); }
   bool has_key() const noexcept { return table_.has(4); }
@@ -906,6 +1011,9 @@ class NamedData : public TableView {
 class Program : public TableView {
  public:
   using TableView::TableView;
+
+  /// Vtable slots that this schema knows; a newer writer may use more.
+  static constexpr std::uint32_t kSlots = 8;
 
   static constexpr std::string_view kFileIdentifier = "ET12";
   static constexpr std::string_view kHeaderMagic = "eh00";
