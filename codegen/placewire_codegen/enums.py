@@ -33,6 +33,8 @@ def resolve_enum(node: syntax.EnumNode, context: Context) -> EnumDefinition | No
     if underlying is None:
         return None
     bit_flags = "bit_flags" in attributes
+    if bit_flags:
+        context.require(Feature.BIT_FLAGS, node.name)
     members: list[EnumMember] = []
     values = _Values(underlying, context, bit_flags=bit_flags)
     for member in node.members:

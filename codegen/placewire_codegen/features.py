@@ -1,4 +1,4 @@
-"""Parts of the language that the front end reads, but that generated code cannot handle yet."""
+"""Parts of the language that the front end reads, but not every target generates code for."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from enum import Enum
 
 
 class Feature(Enum):
-    """A part of the language; the value names it in messages.
+    """A part of the language that not every target handles; the value names it in messages.
 
-    Whoever teaches all targets one of these adds it to `SUPPORTED`.
+    Each module of `targets` lists those that it handles as `FEATURES`; a run accepts what all of
+    its targets do.
     """
 
     ARRAYS = "fixed arrays"
+    BIT_FLAGS = "bit flags"
     FLEXBUFFERS = "flexbuffers"
     HASHES = "hashed fields"
     NESTED_FLATBUFFERS = "nested FlatBuffers"
     OFFSETS_64 = "64-bit offsets"
     SERVICES = "rpc services"
+    STRUCTS = "structs"
     STRING_ALIGNMENT = "aligned strings"
     UNION_STRINGS = "strings in unions"
     UNION_STRUCTS = "structs in unions"
@@ -24,4 +27,5 @@ class Feature(Enum):
     VECTORS_OF_UNIONS = "vectors of unions"
 
 
-SUPPORTED: frozenset[Feature] = frozenset()
+SUPPORTED: frozenset[Feature] = frozenset({Feature.BIT_FLAGS, Feature.STRUCTS})
+"""What is accepted unless a caller says otherwise."""

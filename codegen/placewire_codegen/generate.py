@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module, resources
 from pathlib import Path
+from types import ModuleType
 
 from . import stamp
 from .config import ProjectConfig, TargetName
+from .features import Feature
 from .model import Schema
 from .render import Changes, GeneratedFile, Templates, compare, write
 from .resolve import load_schema
@@ -42,6 +44,7 @@ def generate(config: ProjectConfig, *, check: bool = False) -> Result:
         [config.root / path for path in config.schemas],
         include_directories=[config.root / path for path in config.include],
         root=config.root,
+        features=_common_features(config.targets),
     )
     files = tuple(render_all(schema, config))
     changes = compare(config.root, files, config.output_directories)
@@ -54,13 +57,19 @@ def render_all(schema: Schema, config: ProjectConfig) -> Iterator[GeneratedFile]
     """Render the files of all targets, in the order in which they are configured."""
     templates = Templates(template_directory(), schema.files)
     for target in config.targets:
-        yield from _renderer(target)(schema, config, templates)
+        render: Render = _module_of(target).render
+        yield from render(schema, config, templates)
 
 
-def _renderer(target: TargetName) -> Render:
-    """Return the function of one target; only the targets of a run are imported."""
-    render: Render = import_module(f".targets.{target}", __package__).render
-    return render
+def _common_features(targets: Iterable[TargetName]) -> frozenset[Feature]:
+    """Return the parts of the language that all `targets` handle."""
+    handled: list[frozenset[Feature]] = [_module_of(target).FEATURES for target in targets]
+    return frozenset(Feature).intersection(*handled)
+
+
+def _module_of(target: TargetName) -> ModuleType:
+    """Return the module of a target; only those of a run are imported."""
+    return import_module(f".targets.{target}", __package__)
 
 
 def remember(config: ProjectConfig, result: Result) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from . import syntax
 from .attributes import attribute_place, integer_attribute, read_attributes
 from .diagnostics import Note
+from .features import Feature
 from .field_rules import can_be_key, check_alignment
 from .fields import ResolvedField, resolve_field
 from .layout import MAXIMUM_SLOTS, MAXIMUM_STRUCT_OFFSET, Extent, lay_out_struct, vtable_offset
@@ -56,6 +57,7 @@ def resolve_struct(
     node: syntax.TableNode, context: Context, known: Definitions
 ) -> StructDefinition | None:
     """Build a struct with its layout; None if a field is wrong, so that nothing has a place."""
+    context.require(Feature.STRUCTS, node.name)
     attributes = read_attributes(node.attributes, context)
     fields = _resolve_fields(node, context, known)
     force_align = integer_attribute("force_align", attributes, node.attributes, context)

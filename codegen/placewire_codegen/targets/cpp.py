@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ..config import ProjectConfig
+from ..features import Feature
 from ..model import Schema
 from ..render import GeneratedFile, Templates
 from .cpp_audit import audit_rules, audit_view
@@ -31,6 +32,10 @@ class RuleView:
 
     name: str
     text: str
+
+
+FEATURES: frozenset[Feature] = frozenset()
+"""The optional parts of the language that this target handles."""
 
 
 def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..config import ProjectConfig
+from ..features import Feature
 from ..model import (
     AttributeValue,
     Definition,
@@ -85,6 +86,10 @@ class Page:
     sections: tuple[Section, ...]
     counts: str
     notes: tuple[str, ...]
+
+
+FEATURES: frozenset[Feature] = frozenset({Feature.BIT_FLAGS, Feature.STRUCTS})
+"""The optional parts of the language that this target handles."""
 
 
 def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..config import ProjectConfig
+from ..features import Feature
 from ..model import EnumDefinition, Schema, TableDefinition, TypeKind
 from ..render import GeneratedFile, Templates
 from .cpp_names import CppNames
@@ -76,6 +77,10 @@ class AlignmentKeyView:
 
     key: str
     alignment: str
+
+
+FEATURES: frozenset[Feature] = frozenset()
+"""The optional parts of the language that this target handles."""
 
 
 def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:

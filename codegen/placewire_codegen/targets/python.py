@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..config import ProjectConfig
+from ..features import Feature
 from ..model import ScalarKind, Schema
 from ..names import Name
 from ..render import GeneratedFile, Templates
@@ -75,6 +76,10 @@ class _ScalarConstant:
     size: int
     minimum: int | None
     maximum: int | None
+
+
+FEATURES: frozenset[Feature] = frozenset()
+"""The optional parts of the language that this target handles."""
 
 
 def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:
