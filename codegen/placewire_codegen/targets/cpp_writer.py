@@ -259,7 +259,7 @@ def render_writer(
         "max_slots": max(map(slot_count, schema.tables), default=0),
         "alignments": tuple(alignment_views(schema, cpp)),
     }
-    for header in ("box.h", "builder.h", "encoder.h", "pack_options.h"):
+    for header in ("box.h", "builder.h", "encoder.h", "pack_options.h", "table_schema.h"):
         text = templates.render(f"cpp/{header}.jinja", **fields)
         yield GeneratedFile(f"{directory}/{header}", text)
     for namespace in dict.fromkeys(table.namespace for table in schema.tables):

@@ -2,11 +2,10 @@
 // Schema: schema/scalar_type.fbs, schema/program.fbs, schema/device_info.fbs, schema/errors.fbs
 // To change this file, edit the schema and run: placewire generate
 
-// Encodes objects: how the schema is described to the encoder, the encoder itself, and the source
-// of values that reads plain C++ objects.
+// Encodes objects: the encoder itself, and the source of values that reads plain C++ objects.
 //
-// `TableSchema` (writer.h of each module) names the fields of a table. `encode` writes a table from
-// that; it is a template over its Source, which knows how to read a field of an object.
+// `TableSchema` (table_schema.h) names the fields of a table. `encode` writes a table from that; it
+// is a template over its Source, which knows how to read a field of an object.
 // ObjectSource reads the value types of objects.h, and the Python module has one that reads
 // dataclasses. So there is one description of every table, and one byte layout, whatever is packed.
 
@@ -17,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -27,157 +25,10 @@
 #include "placewire/schema/box.h"
 #include "placewire/schema/builder.h"
 #include "placewire/schema/pack_options.h"
+#include "placewire/schema/table_schema.h"
 #include "placewire/schema/verify.h"
 
 namespace placewire::schema {
-
-/// Describes the table behind a value type; specialised in writer.h for each of them.
-///
-/// `kNumber` counts the tables of the schema, `kSlots` the slots of the vtable, `kInlineSize` is an
-/// upper bound of the table's own bytes, `kIdentifier` the file identifier of a root or nullptr.
-/// `each_field(visit)` calls `visit` with every field by id, until it returns false.
-template <class Object>
-struct TableSchema;
-
-/// Describes a union, by the enum of its tags; specialised in writer.h for each of them.
-///
-/// `kTags` has the tag of each alternative of the union's variant. `visit(tag, visitor)` calls
-/// `visitor` with the UnionMember that has the tag, and returns what it returns.
-template <class Tag>
-struct UnionSchema;
-
-/// A table in a union; `kAlternative` is its place in the union's variant.
-template <class Object, std::size_t Alternative>
-struct UnionMember {
-  using Type = Object;
-  static constexpr std::size_t kAlternative = Alternative;
-};
-
-enum class Presence : bool { kOptional, kMandatory };
-
-/// A scalar or enum field. `index` counts the fields of the table, `slot` those of the vtable.
-template <class Object, class Value, class Scalar>
-struct ScalarField {
-  std::size_t index;
-  std::size_t slot;
-  std::string_view name;
-  Value Object::* member;
-  /// What a reader sees if the field is not written.
-  Scalar absent;
-};
-template <class Object, class Value, class Scalar>
-ScalarField(std::size_t, std::size_t, std::string_view, Value Object::*, Scalar)
-    -> ScalarField<Object, Value, Scalar>;
-
-/// A string, a table, or a vector of strings or tables.
-template <class Object, class Value>
-struct ChildField {
-  std::size_t index;
-  std::size_t slot;
-  std::string_view name;
-  Value Object::* member;
-  Presence presence;
-};
-template <class Object, class Value>
-ChildField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence)
-    -> ChildField<Object, Value>;
-
-/// A vector of scalars or enums.
-template <class Object, class Value>
-struct VectorField {
-  std::size_t index;
-  std::size_t slot;
-  std::string_view name;
-  Value Object::* member;
-  Presence presence;
-  std::uint32_t Alignments::* alignment;
-};
-template <class Object, class Value>
-VectorField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence,
-            std::uint32_t Alignments::*) -> VectorField<Object, Value>;
-
-/// A union, whose tag is in the slot before. `none` is the tag of the absent one.
-template <class Object, class Value, class Tag>
-struct UnionField {
-  std::size_t index;
-  std::size_t slot;
-  std::string_view name;
-  Value Object::* member;
-  Presence presence;
-  Tag none;
-};
-template <class Object, class Value, class Tag>
-UnionField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence, Tag)
-    -> UnionField<Object, Value, Tag>;
-
-namespace wire {
-
-/// The T behind a field that may be absent; null if it is.
-template <class T>
-[[nodiscard]] const T* present(const T& value) noexcept {
-  return &value;
-}
-template <class T>
-[[nodiscard]] const T* present(const std::optional<T>& value) noexcept {
-  return value.has_value() ? &*value : nullptr;
-}
-template <class T>
-[[nodiscard]] const T* present(const Box<T>& value) noexcept {
-  return value ? &*value : nullptr;
-}
-
-/// What a member of a value type holds: T behind optional<T> and Box<T>, else the type itself.
-template <class T>
-struct Payload {
-  using Type = T;
-};
-template <class T>
-struct Payload<std::optional<T>> {
-  using Type = T;
-};
-template <class T>
-struct Payload<Box<T>> {
-  using Type = T;
-};
-
-/// What a vector of tables or strings consists of; void for a string or a table.
-template <class T>
-struct Element {
-  using Type = void;
-};
-template <class T>
-struct Element<std::vector<T>> {
-  using Type = T;
-};
-
-/// What a ChildField is, told by the type of its member.
-enum class ChildKind { kString, kTable, kStrings, kTables };
-template <class Value>
-constexpr ChildKind child_kind() noexcept {
-  using Type = typename Payload<Value>::Type;
-  using Item = typename Element<Type>::Type;
-  if constexpr (std::is_same_v<Type, std::string>) {
-    return ChildKind::kString;
-  } else if constexpr (std::is_same_v<Item, std::string>) {
-    return ChildKind::kStrings;
-  } else if constexpr (std::is_void_v<Item>) {
-    return ChildKind::kTable;
-  } else {
-    return ChildKind::kTables;
-  }
-}
-
-/// Whether a reader that does not find the field would see exactly this value; -0.0 is not 0.0.
-template <class T>
-[[nodiscard]] bool is_same(T left, T right) noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
-    return std::memcmp(&left, &right, sizeof left) == 0;
-  } else {
-    return left == right;
-  }
-}
-
-}  // namespace wire
 
 namespace wire {
 
