@@ -44,6 +44,15 @@ class TableValues {
   const Py_ssize_t* offsets_;
 };
 
+/// Where the elements of an array of references are, in bytes from its start.
+inline constexpr std::array<Py_ssize_t, kMaxFields> kArrayOffsets = [] {
+  std::array<Py_ssize_t, kMaxFields> offsets{};
+  for (std::size_t i = 0; i < kMaxFields; ++i) {
+    offsets[i] = static_cast<Py_ssize_t>(i * sizeof(PyObject*));
+  }
+  return offsets;
+}();
+
 /// Copies of the attributes of one object; a missing one is null.
 class AttributeCopies {
  public:
@@ -60,20 +69,10 @@ class AttributeCopies {
 
   template <class T>
   [[nodiscard]] TableValues<T> values() const noexcept {
-    static constexpr OffsetList kOffsets;
-    return {values_.data(), kOffsets.offsets.data()};
+    return {values_.data(), kArrayOffsets.data()};
   }
 
  private:
-  struct OffsetList {
-    std::array<Py_ssize_t, kMaxFields> offsets{};
-    constexpr OffsetList() {
-      for (std::size_t i = 0; i < kMaxFields; ++i) {
-        offsets[i] = static_cast<Py_ssize_t>(i * sizeof(PyObject*));
-      }
-    }
-  };
-
   std::array<PyObject*, kMaxFields> values_{};
 };
 
