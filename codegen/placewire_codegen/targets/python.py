@@ -21,8 +21,10 @@ _SCHEMA_INDEPENDENT = (
     "_pure/_facade.py",
     "_pure/check.py",
     "_pure/pack.py",
+    "_pure/structs.py",
     "_pure/unpack.py",
     "_pure/values.py",
+    "_pure/vectors.py",
     "_pure/verify.py",
     "_select.py",
 )
@@ -78,7 +80,18 @@ class _ScalarConstant:
     maximum: int | None
 
 
-FEATURES: frozenset[Feature] = frozenset()
+FEATURES: frozenset[Feature] = frozenset(
+    {
+        Feature.ARRAYS,
+        Feature.BIT_FLAGS,
+        Feature.SERVICES,
+        Feature.STRUCTS,
+        Feature.UNION_STRINGS,
+        Feature.UNION_STRUCTS,
+        Feature.UNION_TAG_TYPES,
+        Feature.VECTORS_OF_UNIONS,
+    }
+)
 """The optional parts of the language that this target handles."""
 
 
@@ -94,7 +107,8 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
     yield generated(
         "_wire.py", "_wire.py", stamp=schema.stamp, rules=STRUCTURE_RULES + MEANING_RULES
     )
-    table_modules = sorted({names.module_of(table.full_name) for table in schema.tables})
+    described = (*schema.structs, *schema.tables)
+    table_modules = sorted({names.module_of(definition.full_name) for definition in described})
     yield generated(
         "reflection.py",
         "reflection.py",

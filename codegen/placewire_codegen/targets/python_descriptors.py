@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..model import Field, Schema, TableDefinition, Type, TypeKind, UnionDefinition
+from ..model import (
+    Field,
+    Schema,
+    StructDefinition,
+    TableDefinition,
+    Type,
+    TypeKind,
+    UnionDefinition,
+    UnionMember,
+)
 from ..names import Name
 from .python_names import PythonNames, scalar_literal, sort_key
 
@@ -22,13 +31,23 @@ class _Union:
     name: str
     tag: str
     members: list[_UnionMember]
+    others: list[str]
 
 
 @dataclass(frozen=True)
 class _Field:
-    """A field, as the arguments of its `FieldInfo`."""
+    """A field, as the arguments of its `FieldInfo` or `StructFieldInfo`."""
 
     arguments: list[str]
+
+
+@dataclass(frozen=True)
+class _Struct:
+    reference: str
+    wire_name: str
+    size: int
+    alignment: int
+    fields: list[_Field]
 
 
 @dataclass(frozen=True)
@@ -53,6 +72,7 @@ class DescriptorModule:
     imports: list[str]
     reflection_names: list[str]
     unions: list[_Union]
+    structs: list[_Struct]
     tables: list[_Table]
 
 
@@ -69,7 +89,7 @@ class _Describer:
         self._names = names
         self._module = module
         self._imports: set[str] = set()
-        self._used: set[str] = {"TableInfo"}
+        self._used: set[str] = {"StructInfo", "TableInfo"}
 
     def module(self) -> DescriptorModule:
         unions = [self._union(u) for u in self._schema.unions if self._is_used(u.full_name)]
@@ -78,8 +98,18 @@ class _Describer:
             for table in self._schema.tables
             if self._names.module_of(table.full_name) == self._module
         ]
+        structs = [
+            self._struct(struct)
+            for struct in self._schema.structs
+            if self._names.module_of(struct.full_name) == self._module
+        ]
         return DescriptorModule(
-            self._module, sorted(self._imports), sorted(self._used, key=sort_key), unions, tables
+            self._module,
+            sorted(self._imports),
+            sorted(self._used, key=sort_key),
+            unions,
+            structs,
+            tables,
         )
 
     def _is_used(self, union: str) -> bool:
@@ -94,7 +124,7 @@ class _Describer:
     def _union(self, union: UnionDefinition) -> _Union:
         self._used.add("UnionInfo")
         members = [
-            _UnionMember(member.tag, member.name, self._type_reference(member.type.ref or ""))
+            _UnionMember(member.tag, member.name, self._member_reference(union, member))
             for member in union.members
         ]
         return _Union(
@@ -102,6 +132,36 @@ class _Describer:
             union.name,
             self._use(union.underlying.name),
             members,
+            [*_tags(union, TypeKind.STRING, "strings"), *_tags(union, TypeKind.STRUCT, "structs")],
+        )
+
+    def _member_reference(self, union: UnionDefinition, member: UnionMember) -> str:
+        name = self._names.member_class(union, member)
+        if name is None:
+            return self._type_reference(member.type.ref or "")
+        module = self._names.module_of(union.full_name)
+        self._imports.add(module)
+        return f"{module}.{name}"
+
+    def _struct(self, struct: StructDefinition) -> _Struct:
+        attributes = self._names.field_names(struct)
+        self._used.add("StructFieldInfo")
+        return _Struct(
+            self._type_reference(struct.full_name),
+            struct.full_name,
+            struct.size,
+            struct.alignment,
+            [
+                _Field(
+                    [
+                        f'"{attributes[field.name]}"',
+                        f'"{field.name}"',
+                        str(field.offset),
+                        self._type(field.type),
+                    ]
+                )
+                for field in struct.fields
+            ],
         )
 
     def _table(self, table: TableDefinition) -> _Table:
@@ -163,12 +223,16 @@ class _Describer:
                 return f"{self._use('EnumInfo')}({reference}, {scalar})"
             case TypeKind.TABLE:
                 return f"{self._use('TableReference')}({self._type_reference(type_.ref or '')})"
+            case TypeKind.STRUCT:
+                return f"{self._use('StructReference')}({self._type_reference(type_.ref or '')})"
+            case TypeKind.ARRAY:
+                assert type_.element is not None
+                return f"{self._use('ArrayInfo')}({self._type(type_.element)}, {type_.length})"
             case TypeKind.UNION:
                 return self._union_constant(type_.ref or "")
             case TypeKind.VECTOR:
                 assert type_.element is not None
                 return f"{self._use('VectorInfo')}({self._type(type_.element)})"
-        raise NotImplementedError(f"{type_.kind.value} is not supported yet by the Python target")
 
     def _type_reference(self, full_name: str) -> str:
         module = self._names.module_of(full_name)
@@ -181,6 +245,12 @@ class _Describer:
     def _use(self, name: str) -> str:
         self._used.add(name)
         return name
+
+
+def _tags(union: UnionDefinition, kind: TypeKind, argument: str) -> list[str]:
+    """Return the argument of `UnionInfo` that lists the tags of a kind, if there are any."""
+    tags = [str(member.tag) for member in union.members if member.type.kind is kind]
+    return [f"{argument}=frozenset({{{', '.join(tags)}}})"] if tags else []
 
 
 def _ascii(text: str | None) -> bytes | None:

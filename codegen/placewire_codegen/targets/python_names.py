@@ -7,7 +7,17 @@ import re
 from functools import cached_property
 
 from ..config import ProjectConfig
-from ..model import EnumDefinition, Field, ScalarKind, Schema, TableDefinition, Type
+from ..model import (
+    EnumDefinition,
+    Field,
+    ScalarKind,
+    Schema,
+    StructDefinition,
+    TableDefinition,
+    Type,
+    UnionDefinition,
+    UnionMember,
+)
 from ..names import PYTHON_KEYWORDS, NameScope
 
 _MODULE_NAMES = frozenset(
@@ -30,13 +40,30 @@ class PythonNames:
         self._schema = schema
         self._config = config
         self._scopes: dict[str, NameScope] = {}
-        self._types = {name: self._claim_type(name) for name in schema.definitions}
+        self._types = {name: self._claim(name, d.name) for name, d in schema.definitions.items()}
+        self._member_classes = {
+            (union.full_name, member.tag): self._claim(union.full_name, member.name)
+            for union in schema.unions
+            for member in union.members
+            if self._needs_class(member)
+        }
 
-    def _claim_type(self, full_name: str) -> str:
-        definition = self._schema.definitions[full_name]
-        module = self._config.module(definition.namespace)
+    def _claim(self, full_name: str, wanted: str) -> str:
+        """Take a name in the module of a definition."""
+        module = self.module_of(full_name)
         scope = self._scopes.setdefault(module, NameScope(PYTHON_KEYWORDS | _MODULE_NAMES))
-        return scope.claim(definition.name)
+        return scope.claim(wanted)
+
+    def _needs_class(self, member: UnionMember) -> bool:
+        """Whether a member goes by a name of its own: a string, or a type under an alias."""
+        if member.type.ref is None:
+            return True
+        definition = self._schema.definitions[member.type.ref]
+        return member.name not in (definition.name, definition.full_name.replace(".", "_"))
+
+    def member_class(self, union: UnionDefinition, member: UnionMember) -> str | None:
+        """Return the class that stands for a member alone; None if its type's class does."""
+        return self._member_classes.get((union.full_name, member.tag))
 
     @cached_property
     def modules(self) -> tuple[str, ...]:
@@ -52,12 +79,12 @@ class PythonNames:
         """Return the name of a definition within its module."""
         return self._types[full_name]
 
-    def field_names(self, table: TableDefinition) -> dict[str, str]:
-        """Return the attribute of each field of `table` by the field's name."""
+    def field_names(self, table: TableDefinition | StructDefinition) -> dict[str, str]:
+        """Return the attribute of each field of a table or struct by the field's name."""
         scope = NameScope(PYTHON_KEYWORDS | _CLASS_NAMES | self._types_in_class_bodies(table))
         return {field.name: scope.claim(field.name) for field in table.fields}
 
-    def _types_in_class_bodies(self, table: TableDefinition) -> set[str]:
+    def _types_in_class_bodies(self, table: TableDefinition | StructDefinition) -> set[str]:
         references = {_reference(field) for field in table.fields}
         used = {self._types[name] for name in references if name is not None}
         return used | set(self.modules)

@@ -14,10 +14,12 @@ from ..model import (
     Field,
     ScalarKind,
     Schema,
+    StructDefinition,
     TableDefinition,
     Type,
     TypeKind,
     UnionDefinition,
+    UnionMember,
 )
 from ..names import Name
 from .python_names import PythonNames, scalar_literal, sort_key
@@ -75,6 +77,7 @@ class _Field:
 class _Table:
     name: str
     docstring: str
+    bases: str
     fields: list[_Field]
 
 
@@ -115,7 +118,16 @@ class _TypeWriter:
 
     def module(self) -> TypeModule:
         enums = [self._enum(enum) for enum in self._schema.enums if self._is_here(enum)]
+        structs = [self._struct(struct) for struct in self._schema.structs if self._is_here(struct)]
         tables = [self._table(table) for table in self._schema.tables if self._is_here(table)]
+        members = [
+            self._member_class(union, member)
+            for union in self._schema.unions
+            if self._is_here(union)
+            for member in union.members
+            if self._names.member_class(union, member) is not None
+        ]
+        classes = [*structs, *tables, *members]
         unions = [self._union(union) for union in self._schema.unions if self._is_here(union)]
         typing_names = set()
         if any(enum.attributes or enum.exception_base for enum in enums):
@@ -127,12 +139,12 @@ class _TypeWriter:
         return TypeModule(
             summary=self._summary(),
             imports=[f"from . import {', '.join(sorted(self._imports))}"] if self._imports else [],
-            exports=sorted(_exported(enums, tables, unions), key=sort_key),
+            exports=sorted(_exported(enums, classes, unions), key=sort_key),
             enum_bases=sorted({enum.base for enum in enums}),
             typing_names=sorted(typing_names),
-            needs_field=any("field(" in f.default for table in tables for f in table.fields),
+            needs_field=any("field(" in f.default for c in classes for f in c.fields),
             enums=enums,
-            tables=tables,
+            tables=classes,
             unions=unions,
         )
 
@@ -216,8 +228,41 @@ class _TypeWriter:
         return _Table(
             name=self._names.type_name(table.full_name),
             docstring=_docstring(table.doc, sections, indent=4),
+            bases="",
             fields=fields,
         )
+
+    def _struct(self, struct: StructDefinition) -> _Table:
+        attributes = self._names.field_names(struct)
+        notes = [
+            _paragraph(
+                f"{attributes[f.name]}: {' '.join((*f.doc, _struct_note(f)))}", indent=8, hanging=4
+            )
+            for f in struct.fields
+        ]
+        self._defined.add(struct.full_name)
+        size = f"Wire: {struct.size} bytes, aligned to {struct.alignment}."
+        return _Table(
+            name=self._names.type_name(struct.full_name),
+            docstring=_docstring(
+                struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4
+            ),
+            bases="",
+            fields=[
+                _Field(attributes[f.name], self._spelling(f.type), self._empty_value(f.type))
+                for f in struct.fields
+            ],
+        )
+
+    def _member_class(self, union: UnionDefinition, member: UnionMember) -> _Table:
+        """Return the class that stands for a member which goes by a name of its own."""
+        name = self._names.member_class(union, member) or ""
+        doc = member.doc or (f"The member `{member.name}` of the union `{union.name}`.",)
+        if member.type.ref is None:
+            text = [_Field("value", "str", '""')]
+            return _Table(name, _docstring(doc, [], indent=4), "", text)
+        base = self._reference(member.type.ref)
+        return _Table(name, _docstring(doc, [], indent=4), f"({base})", [])
 
     def _annotation(self, field: Field) -> str:
         spelled = self._spelling(field.type)
@@ -225,11 +270,12 @@ class _TypeWriter:
         return spelled if is_plain or field.is_mandatory else f"{spelled} | None"
 
     def _spelling(self, type_: Type) -> str:
-        if type_.is_bytes:
+        if type_.is_bytes or _is_byte_array(type_):
             return "bytes"
-        if type_.kind is TypeKind.VECTOR:
-            assert type_.element is not None
-            return f"list[{self._spelling(type_.element)}]"
+        if type_.element is not None:
+            item = self._spelling(type_.element)
+            may_be_none = " | None" if type_.element.kind is TypeKind.UNION else ""
+            return f"list[{item}{may_be_none}]"
         if type_.kind is TypeKind.STRING:
             return "str"
         if type_.kind is TypeKind.SCALAR:
@@ -237,9 +283,7 @@ class _TypeWriter:
             if type_.scalar is ScalarKind.BOOL:
                 return "bool"
             return "float" if type_.scalar.is_float else "int"
-        if type_.kind in (TypeKind.ENUM, TypeKind.TABLE, TypeKind.UNION):
-            return self._reference(type_.ref or "")
-        raise NotImplementedError(f"{type_.kind.value} is not supported yet by the Python target")
+        return self._reference(type_.ref or "")
 
     def _reference(self, full_name: str) -> str:
         module = self._names.module_of(full_name)
@@ -251,10 +295,7 @@ class _TypeWriter:
 
     def _default(self, field: Field) -> str:
         if field.type.kind is TypeKind.ENUM and field.default is not None:
-            enum = self._schema.enum(field.type.ref or "")
-            member = self._names.member_with_value(enum, int(field.default))
-            reference = self._reference(enum.full_name)
-            return f"{reference}({field.default})" if member is None else f"{reference}.{member}"
+            return self._enum_literal(field.type, int(field.default))
         if field.default is not None:
             return scalar_literal(field.type, field.default)
         return self._empty_value(field.type) if field.is_mandatory else "None"
@@ -263,23 +304,60 @@ class _TypeWriter:
         """Return what a mandatory field holds in an object that says nothing about it."""
         if type_.is_bytes:
             return 'b""'
+        if type_.kind is TypeKind.SCALAR:
+            return scalar_literal(type_, 0)
+        if type_.kind is TypeKind.ENUM:
+            return self._enum_literal(type_, 0)
+        if type_.kind is TypeKind.ARRAY:
+            return self._empty_array(type_)
         if type_.kind is TypeKind.STRING:
             return '""'
         if type_.kind is TypeKind.VECTOR:
             return "field(default_factory=list)"
         if type_.kind is TypeKind.UNION:
-            return self._factory(self._schema.union(type_.ref or "").members[0].type)
-        return self._factory(type_)
+            union = self._schema.union(type_.ref or "")
+            return self._factory(self._member(union, union.members[0]), union.members[0].type.ref)
+        return self._factory(self._reference(type_.ref or ""), type_.ref)
 
-    def _factory(self, table: Type) -> str:
-        """Return a default that makes an empty `table`, also if its class comes further down."""
-        reference = self._reference(table.ref or "")
-        is_defined = table.ref in self._defined
+    def _factory(self, reference: str, definition: str | None) -> str:
+        """Return a default that makes an empty object, also if its class comes further down."""
+        is_defined = definition in self._defined and reference.endswith(
+            self._names.type_name(definition or "")
+        )
         factory = reference if is_defined else f"lambda: {reference}()"
         return f"field(default_factory={factory})"
 
+    def _empty_array(self, array: Type) -> str:
+        """Return an array of zeros, of which each object needs its own."""
+        element = array.element
+        assert element is not None
+        if element.kind is TypeKind.STRUCT:
+            made = f"[{self._reference(element.ref or '')}() for _ in range({array.length})]"
+        elif _is_byte_array(array):
+            return f"bytes({array.length})"
+        else:
+            made = f"[{self._empty_value(element)}] * {array.length}"
+        return f"field(default_factory=lambda: {made})"
+
+    def _enum_literal(self, type_: Type, value: int) -> str:
+        enum = self._schema.enum(type_.ref or "")
+        member = self._names.member_with_value(enum, value)
+        reference = self._reference(enum.full_name)
+        return f"{reference}({value})" if member is None else f"{reference}.{member}"
+
+    def _member(self, union: UnionDefinition, member: UnionMember) -> str:
+        """Return how this module refers to the class of a union's member."""
+        name = self._names.member_class(union, member)
+        if name is None:
+            return self._reference(member.type.ref or "")
+        module = self._names.module_of(union.full_name)
+        if module == self._module:
+            return name
+        self._imports.add(module)
+        return f"{module}.{name}"
+
     def _union(self, union: UnionDefinition) -> _Union:
-        members = [self._reference(member.type.ref or "") for member in union.members]
+        members = [self._member(union, member) for member in union.members]
         name = self._names.type_name(union.full_name)
         return _Union(
             name,
@@ -335,9 +413,24 @@ def _wire_note(field: Field, schema: Schema) -> str:
     return f"Wire: {', '.join(facts)}."
 
 
+def _is_byte_array(type_: Type) -> bool:
+    element = type_.element
+    return (
+        type_.kind is TypeKind.ARRAY
+        and element is not None
+        and element.kind is TypeKind.SCALAR
+        and element.scalar is ScalarKind.UINT8
+    )
+
+
+def _struct_note(field: Field) -> str:
+    return f"Wire: byte {field.offset}, {_wire_type(field.type)}."
+
+
 def _wire_type(type_: Type) -> str:
     if type_.element is not None:
-        return f"[{_wire_type(type_.element)}]"
+        length = "" if type_.length is None else f":{type_.length}"
+        return f"[{_wire_type(type_.element)}{length}]"
     if type_.ref is not None:
         return type_.ref.rpartition(".")[2]
     return type_.kind.value if type_.scalar is None else type_.scalar.value

@@ -31,6 +31,7 @@ STRUCTURE_RULES: tuple[Rule, ...] = (
     Rule("TABLE_OUT_OF_BOUNDS", "the table reaches byte {found} of {expected}"),
     Rule("FIELD_OUTSIDE_TABLE", "the field reaches byte {found} of a table of {expected} bytes"),
     Rule("VECTOR_OUT_OF_BOUNDS", "the elements reach byte {found} of {expected}"),
+    Rule("STRUCT_OUT_OF_BOUNDS", "the struct reaches byte {found} of {expected}"),
     Rule("STRING_NOT_TERMINATED", "the byte after the string is {found}, expected {expected}"),
     Rule("STRING_NOT_UTF8", "the string is not UTF-8 from its byte {found} on"),
     Rule("REQUIRED_FIELD_MISSING", "the field is required, but absent"),
