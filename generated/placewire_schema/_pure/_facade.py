@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from .._wire import Finding, UnpackError
 from ..reflection import describe
-from .check import check, check_alignments
+from .check import can_nest_too_deep, check, check_alignments
 from .pack import Packer
 from .unpack import Unpacker
 from .verify import Extent, find_structural_fault, measure
@@ -25,6 +25,8 @@ def pack(obj: object, force_align: Mapping[str, int]) -> bytes:
     table = describe(obj.__class__)
     if force_align:
         check_alignments(force_align)
+    if can_nest_too_deep(table.type):
+        check(obj)
     try:
         return Packer(force_align).pack(table, obj)
     except Exception:

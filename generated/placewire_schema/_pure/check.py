@@ -26,6 +26,7 @@ from ..reflection import (
     tables,
 )
 from .values import byte_view, elements, enum_value, float_value, integer_value, text_value
+from .verify import MAX_DEPTH
 
 _ALIGNMENTS = [1 << bits for bits in range(16)]
 
@@ -62,6 +63,28 @@ def check_alignments(force_align: Mapping[str, int]) -> None:
             )
 
 
+_CAN_NEST_TOO_DEEP: dict[type[Any], bool] = {}
+
+
+def can_nest_too_deep(type_: type[Any]) -> bool:
+    """Return whether an object of `type_` can have more levels of tables than readers follow."""
+    if type_ not in _CAN_NEST_TOO_DEEP:
+        level = {type_}
+        for _ in range(MAX_DEPTH):
+            level = {child for parent in level for child in _tables_in(parent)}
+        _CAN_NEST_TOO_DEEP[type_] = bool(level)
+    return _CAN_NEST_TOO_DEEP[type_]
+
+
+def _tables_in(type_: type[Any]) -> Iterator[type[Any]]:
+    for field in describe(type_).fields:
+        match field.type:
+            case TableReference(type=child) | VectorInfo(element=TableReference(type=child)):
+                yield child
+            case UnionInfo(members=members):
+                yield from members.values()
+
+
 class _Checker:
     """Keeps the path while it descends."""
 
@@ -74,6 +97,10 @@ class _Checker:
             raise self._error(f"expected {table.type.__name__}, found {_kind(obj)}")
         if id(obj) in self.active:
             raise self._error(f"this {table.type.__name__} contains itself")
+        if len(self.active) == MAX_DEPTH:
+            raise self._error(
+                f"tables nest {MAX_DEPTH + 1} deep, at most {MAX_DEPTH} could be read again"
+            )
         self.active.add(id(obj))
         for field in table.fields:
             self._field(field, obj)

@@ -210,7 +210,7 @@ def _absent_converter(field: FieldInfo) -> Convert | None:
     empty_value = _EMPTY_VALUES[type(field.type)]
 
     def convert(unpacker: Unpacker, values: Inline, start: int) -> Any:
-        unpacker.path.append(f".{field.name}")
+        unpacker.path.append(f".{field.wire_name}")
         unpacker.fault("FIELD_ABSENT", start, 0, 0)
         unpacker.path.pop()
         return empty_value(field.type)
@@ -226,7 +226,7 @@ def _enum_converter(field: FieldInfo, enum: EnumInfo, index: int, entry: int) ->
         member = members.get(value)
         if member is not None:
             return member
-        unpacker.path.append(f".{field.name}")
+        unpacker.path.append(f".{field.wire_name}")
         unpacker.fault("UNKNOWN_ENUM_VALUE", start + entry, value, enum.type.__name__)
         unpacker.path.pop()
         return value
@@ -240,7 +240,7 @@ def _union_converter(
     absent = _absent_converter(field)
     if field.id not in places or field.id - 1 not in places:
         return absent
-    name = f".{field.name}"
+    name = f".{field.wire_name}"
     tag_index, value_index = order.index(field.id - 1), order.index(field.id)
     tag_entry, value_entry = places[field.id - 1].entry, places[field.id].entry
     members = union.members
@@ -264,7 +264,7 @@ def _child_converter(
     field: FieldInfo, type_: TableReference | VectorInfo, index: int, entry: int
 ) -> Convert:
     """Return what follows the offset of a field and reads the table or vector there."""
-    name = f".{field.name}"
+    name = f".{field.wire_name}"
     if isinstance(type_, VectorInfo):
         read = _vector_reader(type_)
     else:

@@ -268,7 +268,7 @@ def _inline_size(field: FieldInfo) -> int:
 
 def _fault(field: FieldInfo, rule: str, offset: int, found: int, expected: int) -> Step:
     def step(walk: _Walk, start: int, depth: int) -> NoReturn:
-        walk.path.append(f".{field.name}")
+        walk.path.append(f".{field.wire_name}")
         raise _RuleBroken(rule, offset, found, expected)
 
     return step
@@ -276,7 +276,7 @@ def _fault(field: FieldInfo, rule: str, offset: int, found: int, expected: int) 
 
 def _misaligned(field: FieldInfo, entry: int, size: int) -> Step:
     def step(walk: _Walk, start: int, depth: int) -> NoReturn:
-        walk.path.append(f".{field.name}")
+        walk.path.append(f".{field.wire_name}")
         raise _RuleBroken("MISALIGNED", start + entry, start + entry, size)
 
     return step
@@ -284,7 +284,7 @@ def _misaligned(field: FieldInfo, entry: int, size: int) -> Step:
 
 def _missing(field: FieldInfo) -> Step:
     def step(walk: _Walk, start: int, depth: int) -> NoReturn:
-        walk.path.append(f".{field.name}")
+        walk.path.append(f".{field.wire_name}")
         raise _RuleBroken("REQUIRED_FIELD_MISSING", start, 0, 0)
 
     return step
@@ -292,7 +292,7 @@ def _missing(field: FieldInfo) -> Step:
 
 def _child_step(field: FieldInfo, entry: int) -> Step:
     """Return the step that follows a field's offset."""
-    name = f".{field.name}"
+    name = f".{field.wire_name}"
     type_ = field.type
     if isinstance(type_, VectorInfo):
         check = _vector_check(type_)
@@ -337,7 +337,7 @@ def _vector_check(vector: VectorInfo) -> Step:
 
 def _union_step(field: FieldInfo, union: UnionInfo, tag: int, value: int) -> Step:
     """Return the step that checks a union of which at least one slot is set."""
-    name = f".{field.name}"
+    name = f".{field.wire_name}"
     read_tag = struct.Struct("<" + union.tag.code).unpack_from
     members = {number: describe(type_) for number, type_ in union.members.items()}
 
