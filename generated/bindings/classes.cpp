@@ -51,7 +51,6 @@ bool load_table(const TableNames& names, TableClass& table) {
   table.field_count = names.field_count;
   bool is_direct = true;
   for (std::size_t i = 0; i < table.field_count; ++i) {
-    table.names[i] = names.fields[i];
     table.attributes[i] = PyUnicode_InternFromString(names.fields[i]);
     if (table.attributes[i] == nullptr) return false;
     table.offsets[i] = slot_offset(table.type, table.attributes[i]);

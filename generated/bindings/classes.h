@@ -30,8 +30,6 @@ struct TableClass {
   std::array<Py_ssize_t, kMaxFields> offsets{};
   /// Attribute of each field, interned.
   std::array<PyObject*, kMaxFields> attributes{};
-  /// The same as text.
-  std::array<std::string_view, kMaxFields> names{};
   std::size_t field_count = 0;
 };
 

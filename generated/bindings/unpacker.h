@@ -190,7 +190,7 @@ class FieldUnpacker {
     if (offset == 0 && !std::is_same_v<Value, Scalar>) return set(field, Py_NewRef(Py_None));
     if constexpr (std::is_enum_v<Scalar>) {
       if (offset == 0) return set(field, make_default(field.absent));
-      return set(field, make_enum<Scalar>(table_.position() + offset, Path(path_, name(field))));
+      return set(field, make_enum<Scalar>(table_.position() + offset, Path(path_, field.name)));
     } else {
       return set(field, make_number(offset == 0 ? field.absent
                                                 : wire::load<Scalar>(table_.position() + offset)));
@@ -209,7 +209,7 @@ class FieldUnpacker {
       return set(field, make_list(vector.size(), [&](std::size_t index) {
                    if constexpr (std::is_enum_v<Item>) {
                      return make_enum<Item>(vector.data() + index * sizeof(Item),
-                                            Path(path_, name(field), index));
+                                            Path(path_, field.name, index));
                    } else {
                      return make_number(vector[index]);
                    }
@@ -227,7 +227,7 @@ class FieldUnpacker {
     if constexpr (kKind == wire::ChildKind::kString) {
       return set(field, make_string(wire::string_at(target)));
     } else if constexpr (kKind == wire::ChildKind::kTable) {
-      return set(field, unpack_table<Type>(unpacker_, target, Path(path_, name(field))));
+      return set(field, unpack_table<Type>(unpacker_, target, Path(path_, field.name)));
     } else if constexpr (kKind == wire::ChildKind::kStrings) {
       const Vector<std::string_view> vector(target);
       return set(field, make_list(vector.size(),
@@ -238,7 +238,7 @@ class FieldUnpacker {
       return set(field, make_list(vector.size(), [&](std::size_t index) {
                    const std::uint8_t* element = vector.data() + index * sizeof(std::uint32_t);
                    return unpack_table<Child>(unpacker_, wire::follow(element),
-                                              Path(path_, name(field), index));
+                                              Path(path_, field.name, index));
                  }));
     }
   }
@@ -249,7 +249,7 @@ class FieldUnpacker {
     if (offset == 0) return set(field, make_absent<Value>(field));
     const std::uint8_t* tag = table_.position() + table_.offset(slot_offset(field.slot - 1));
     const std::uint8_t* target = wire::follow(table_.position() + offset);
-    const Path path(path_, name(field));
+    const Path path(path_, field.name);
     if (!is_valid(wire::load<Tag>(tag))) return set(field, make_unknown_member<Tag>(tag, path));
     return UnionSchema<Tag>::visit(wire::load<Tag>(tag), [&](auto member) {
       using Member = typename decltype(member)::Type;
@@ -263,11 +263,6 @@ class FieldUnpacker {
   template <class Field>
   [[nodiscard]] std::size_t offset_of(const Field& field) const noexcept {
     return table_.offset(slot_offset(field.slot));
-  }
-
-  template <class Field>
-  [[nodiscard]] std::string_view name(const Field& field) const noexcept {
-    return unpacker_.classes().tables[TableSchema<T>::kNumber].names[field.index];
   }
 
   template <class Field>
@@ -320,7 +315,7 @@ class FieldUnpacker {
   [[nodiscard]] PyObject* make_absent(const Field& field) {
     if (field.presence == Presence::kOptional) return Py_NewRef(Py_None);
     const bool go_on =
-        unpacker_.report(AuditRule::FIELD_ABSENT, Path(path_, name(field)), table_.position(),
+        unpacker_.report(AuditRule::FIELD_ABSENT, Path(path_, field.name), table_.position(),
                          Owned(make_number(0)), Owned(make_number(0)));
     return go_on ? Empty<Value>::make(unpacker_) : nullptr;
   }

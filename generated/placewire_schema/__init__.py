@@ -68,6 +68,7 @@ def pack(obj: object, *, force_align: Mapping[str, int] | None = None) -> bytes:
     Raises:
         PackError: `obj` does not fit the schema; the message begins with the path of the fault.
         TypeError: `obj` is not a table of this package.
+        OverflowError: The buffer would be larger than 2 GiB.
     """
     return _codec().pack(obj, force_align or {})
 

@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from ._wire import MODEL_STAMP, Finding
@@ -52,16 +53,24 @@ def _pure() -> Codec:
 def _native() -> Codec | None:
     if os.environ.get("PLACEWIRE_PURE_PYTHON", "0") not in ("", "0"):
         return None
+    name = f"{__package__}._native"
     try:
-        from . import _native
-    except ImportError:
+        native: Any = import_module(name)
+    except ImportError as error:
+        if not (isinstance(error, ModuleNotFoundError) and error.name == name):
+            _warn(f"cannot be imported ({error})")
         return None
-    if _native.MODEL_STAMP != MODEL_STAMP:
-        warnings.warn(
-            f"{__package__}._native was built from another schema, so the slower Python codec is"
-            f" used; rebuild it with: {_REBUILD_COMMAND}",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+    if native.MODEL_STAMP != MODEL_STAMP:
+        _warn("was built from another schema")
         return None
-    return _native
+    codec: Codec = native
+    return codec
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(
+        f"{__package__}._native {reason}, so the slower Python codec is used; rebuild it with:"
+        f" {_REBUILD_COMMAND}",
+        RuntimeWarning,
+        stacklevel=6,
+    )

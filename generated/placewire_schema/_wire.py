@@ -10,6 +10,9 @@ from dataclasses import dataclass
 MODEL_STAMP = "0f44edd38e478c93"
 """Hash of the schema that this package was generated from."""
 
+MAX_DEPTH = 64
+"""How many tables may stand inside each other, the root included, for reading and writing."""
+
 _RULE_TEXTS = {
     "BUFFER_TOO_SMALL": "the buffer has {found} bytes, at least {expected} are needed",
     "BUFFER_TOO_LARGE": "the buffer has {found} bytes, at most {expected} can be addressed",
@@ -22,6 +25,7 @@ _RULE_TEXTS = {
     "TABLE_OUT_OF_BOUNDS": "the table reaches byte {found} of {expected}",
     "FIELD_OUTSIDE_TABLE": "the field reaches byte {found} of a table of {expected} bytes",
     "VECTOR_OUT_OF_BOUNDS": "the elements reach byte {found} of {expected}",
+    "STRUCT_OUT_OF_BOUNDS": "the struct reaches byte {found} of {expected}",
     "STRING_NOT_TERMINATED": "the byte after the string is {found}, expected {expected}",
     "STRING_NOT_UTF8": "the string is not UTF-8 from its byte {found} on",
     "REQUIRED_FIELD_MISSING": "the field is required, but absent",

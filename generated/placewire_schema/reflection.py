@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
-from functools import cache
+from enum import IntEnum, IntFlag
+from functools import cache, reduce
 from importlib import import_module
+from operator import or_
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 __all__ = [
     "BOOL",
@@ -32,19 +33,27 @@ __all__ = [
     "UINT16",
     "UINT32",
     "UINT64",
+    "ArrayInfo",
     "EnumInfo",
     "FieldInfo",
     "RootInfo",
     "ScalarInfo",
     "StringInfo",
+    "StructFieldInfo",
+    "StructInfo",
+    "StructReference",
     "TableInfo",
     "TableReference",
     "TypeInfo",
     "UnionInfo",
     "VectorInfo",
     "describe",
+    "describe_struct",
+    "structs",
     "tables",
 ]
+
+Info = TypeVar("Info")
 
 _DESCRIPTOR_MODULES = ("device_info", "program")
 
@@ -78,10 +87,27 @@ class ScalarInfo:
 
 @dataclass(frozen=True, slots=True)
 class EnumInfo:
-    """A member of an enum, stored as `scalar`."""
+    """A member of an enum, stored as `scalar`; of an `IntFlag`, any combination of its members."""
 
-    type: type[IntEnum]
+    type: type[IntEnum | IntFlag]
     scalar: ScalarInfo
+
+    @property
+    def members(self) -> Mapping[int, IntEnum | IntFlag]:
+        """The members that have a name, by value."""
+        return _members_of(self.type)
+
+    def find(self, value: int) -> IntEnum | IntFlag | None:
+        """Return the member, or combination of members, that is `value`; None if it is unknown."""
+        if issubclass(self.type, IntFlag):
+            known = reduce(or_, self.members, 0)
+            return None if value & ~known else self.type(value)
+        return self.members.get(value)
+
+
+@cache
+def _members_of(enum: type[IntEnum | IntFlag]) -> Mapping[int, IntEnum | IntFlag]:
+    return MappingProxyType({int(member): member for member in enum})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,34 +123,75 @@ class TableReference:
 
 
 @dataclass(frozen=True, slots=True)
+class StructReference:
+    """A struct, stored in place; `describe_struct(type)` says what is in it."""
+
+    type: type[Any]
+
+
+@dataclass(frozen=True, slots=True)
 class UnionInfo:
     """A tag, in the slot before the field's own, and a value.
 
     Attributes:
         name: Name of the union.
         tag: Wire type of the tag.
-        members: The type behind each tag; tag 0 stands for "none".
+        members: The Python type behind each tag; tag 0 stands for "none".
         member_names: Name of each tag, as JSON spells it.
+        strings: Tags whose value is a string; their Python type has it as `value`.
+        structs: Tags whose value is a struct.
     """
 
     name: str
     tag: ScalarInfo
     members: Mapping[int, type[Any]]
     member_names: Mapping[int, str]
+    strings: frozenset[int] = frozenset()
+    structs: frozenset[int] = frozenset()
+
+    @property
+    def tags(self) -> Mapping[type[Any], int]:
+        """The tag of each member's Python type."""
+        return MappingProxyType({type_: tag for tag, type_ in self.members.items()})
 
 
 @dataclass(frozen=True, slots=True)
 class VectorInfo:
-    """Any number of elements. A vector of `uint8` is `bytes` in Python, any other is a list."""
+    """Any number of elements. A vector of `uint8` is `bytes` in Python, any other is a list.
 
-    element: ScalarInfo | EnumInfo | StringInfo | TableReference
+    A vector of unions is two vectors: tags, in the slot before the field's own, and values.
+    """
+
+    element: ScalarInfo | EnumInfo | StringInfo | TableReference | StructReference | UnionInfo
 
     @property
     def is_bytes(self) -> bool:
         return isinstance(self.element, ScalarInfo) and self.element.name == "uint8"
 
 
-TypeInfo: TypeAlias = ScalarInfo | EnumInfo | StringInfo | TableReference | UnionInfo | VectorInfo
+@dataclass(frozen=True, slots=True)
+class ArrayInfo:
+    """A fixed number of elements inside a struct, `bytes` if they are `uint8`, else a list."""
+
+    element: ScalarInfo | EnumInfo | StructReference
+    length: int
+
+    @property
+    def is_bytes(self) -> bool:
+        return isinstance(self.element, ScalarInfo) and self.element.name == "uint8"
+
+
+TypeInfo: TypeAlias = (
+    ScalarInfo
+    | EnumInfo
+    | StringInfo
+    | TableReference
+    | StructReference
+    | UnionInfo
+    | VectorInfo
+    | ArrayInfo
+)
+"""What a field of a table or a struct can be; an array stands only in structs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +266,42 @@ class TableInfo:
         raise KeyError(f"{self.wire_name} has no field {name!r}")
 
 
+@dataclass(frozen=True, slots=True)
+class StructFieldInfo:
+    """A field of a struct.
+
+    Attributes:
+        name: Attribute of the dataclass.
+        wire_name: Name in the schema and in JSON.
+        offset: Bytes from the start of the struct.
+        type: What it holds.
+    """
+
+    name: str
+    wire_name: str
+    offset: int
+    type: ScalarInfo | EnumInfo | StructReference | ArrayInfo
+
+
+@dataclass(frozen=True, slots=True)
+class StructInfo:
+    """A struct and its layout.
+
+    Attributes:
+        type: The dataclass.
+        wire_name: Full name in the schema.
+        size: Bytes on the wire, padding included.
+        alignment: Of its address, in bytes.
+        fields: By ascending offset.
+    """
+
+    type: type[Any]
+    wire_name: str
+    size: int
+    alignment: int
+    fields: tuple[StructFieldInfo, ...]
+
+
 @cache
 def tables() -> Mapping[type[Any], TableInfo]:
     """Return all tables of the schema by their dataclass."""
@@ -209,17 +312,41 @@ def tables() -> Mapping[type[Any], TableInfo]:
     return MappingProxyType(found)
 
 
+@cache
+def structs() -> Mapping[type[Any], StructInfo]:
+    """Return all structs of the schema by their dataclass."""
+    found: dict[type[Any], StructInfo] = {}
+    for module in _DESCRIPTOR_MODULES:
+        descriptors = import_module(f"._descriptors.{module}", __package__)
+        found.update({struct.type: struct for struct in descriptors.STRUCTS})
+    return MappingProxyType(found)
+
+
 def describe(type_: type[Any]) -> TableInfo:
     """Return what the schema says about `type_`, a table's dataclass or a subclass of one.
 
     Raises:
         TypeError: `type_` is not a generated table.
     """
-    known = tables()
+    known = tables().get(type_)
+    return _look_up(type_, tables(), "table") if known is None else known
+
+
+def describe_struct(type_: type[Any]) -> StructInfo:
+    """Return what the schema says about `type_`, a struct's dataclass or a subclass of one.
+
+    Raises:
+        TypeError: `type_` is not a generated struct.
+    """
+    known = structs().get(type_)
+    return _look_up(type_, structs(), "struct") if known is None else known
+
+
+def _look_up(type_: type[Any], known: Mapping[type[Any], Info], kind: str) -> Info:
     for base in getattr(type_, "__mro__", ()):
         if base in known:
             return known[base]
-    raise TypeError(f"expected a table type of {__package__}, found {type_!r}")
+    raise TypeError(f"expected a {kind} type of {__package__}, found {type_!r}")
 
 
 BOOL = ScalarInfo("bool", "?", 1, 0, 1)

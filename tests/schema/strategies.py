@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntFlag
+from functools import reduce
+from importlib import import_module
+from operator import or_
 from typing import Any
 
 from hypothesis import strategies as st
-from placewire_schema.reflection import (
-    EnumInfo,
-    FieldInfo,
-    ScalarInfo,
-    StringInfo,
-    TableReference,
-    TypeInfo,
-    UnionInfo,
-    VectorInfo,
-    describe,
-)
 
 SPECIAL_FLOATS = [0.0, -0.0, float("inf"), float("-inf"), float("nan")]
 
@@ -26,11 +19,15 @@ def objects(type_: type[Any], *, largest_list: int = 3) -> st.SearchStrategy[Any
 
     Integers reach their limits, floats are NaN and infinite, fields are absent where they may be.
     """
-    return _Builder(largest_list).table(type_)
+    return _Builder(type_, largest_list).table(type_)
 
 
 class _Builder:
-    def __init__(self, largest_list: int) -> None:
+    """Makes the strategies of one package, whose `reflection` says what there is."""
+
+    def __init__(self, type_: type[Any], largest_list: int) -> None:
+        package = type_.__module__.rpartition(".")[0]
+        self._reflection = import_module(f"{package}.reflection")
         self._largest_list = largest_list
         self._tables: dict[type[Any], st.SearchStrategy[Any]] = {}
 
@@ -41,36 +38,61 @@ class _Builder:
         return self._tables[type_]
 
     def _object(self, type_: type[Any]) -> st.SearchStrategy[Any]:
-        fields = {field.name: self._field(field) for field in describe(type_).fields}
-        return st.builds(type_, **fields)
+        table = self._reflection.describe(type_)
+        fields = {field.name: self._field(field) for field in table.fields}
+        return st.builds(lambda values: type_(**values), st.fixed_dictionaries(fields))
 
-    def _field(self, field: FieldInfo) -> st.SearchStrategy[Any]:
+    def _struct(self, type_: type[Any]) -> st.SearchStrategy[Any]:
+        struct = self._reflection.describe_struct(type_)
+        return st.builds(type_, **{field.name: self._value(field.type) for field in struct.fields})
+
+    def _member(self, union: Any, tag: int) -> st.SearchStrategy[Any]:
+        type_ = union.members[tag]
+        if tag in union.strings:
+            return st.builds(type_, st.text(max_size=12))
+        return self._struct(type_) if tag in union.structs else self.table(type_)
+
+    def _field(self, field: Any) -> st.SearchStrategy[Any]:
         value = self._value(field.type)
         may_be_none = field.default is None and not field.is_mandatory
         return st.none() | value if may_be_none else value
 
-    def _value(self, type_: TypeInfo) -> st.SearchStrategy[Any]:
-        match type_:
-            case ScalarInfo():
+    def _value(self, type_: Any) -> st.SearchStrategy[Any]:
+        match type(type_).__name__:
+            case "ScalarInfo":
                 return _scalar(type_)
-            case EnumInfo():
-                return st.sampled_from(list(type_.type))
-            case StringInfo():
+            case "EnumInfo":
+                return _enum(type_.type)
+            case "StringInfo":
                 return st.text(max_size=12)
-            case TableReference():
+            case "TableReference":
                 return self.table(type_.type)
-            case UnionInfo():
-                return st.one_of([self.table(member) for member in type_.members.values()])
-            case VectorInfo():
-                return self._vector(type_)
+            case "StructReference":
+                return self._struct(type_.type)
+            case "UnionInfo":
+                return st.one_of([self._member(type_, tag) for tag in type_.members])
+            case "ArrayInfo" if type_.is_bytes:
+                return st.binary(min_size=type_.length, max_size=type_.length)
+            case "ArrayInfo":
+                size = type_.length
+                return st.lists(self._value(type_.element), min_size=size, max_size=size)
+            case "VectorInfo" if type_.is_bytes:
+                return st.binary(max_size=20)
+            case "VectorInfo":
+                items = self._value(type_.element)
+                if type(type_.element).__name__ == "UnionInfo":
+                    items = st.none() | items
+                return st.lists(items, max_size=self._largest_list)
+        raise NotImplementedError(f"no strategy for {type_}")
 
-    def _vector(self, vector: VectorInfo) -> st.SearchStrategy[Any]:
-        if vector.is_bytes:
-            return st.binary(max_size=20)
-        return st.lists(self._value(vector.element), max_size=self._largest_list)
+
+def _enum(enum: Any) -> st.SearchStrategy[Any]:
+    if issubclass(enum, IntFlag):
+        return st.lists(st.sampled_from(list(enum))).map(lambda flags: reduce(or_, flags, enum(0)))
+    return st.sampled_from(list(enum))
 
 
-def _scalar(scalar: ScalarInfo) -> st.SearchStrategy[Any]:
+def _scalar(scalar: Any) -> st.SearchStrategy[Any]:
     if scalar.is_bool:
         return st.booleans()
     if scalar.is_float:

@@ -204,8 +204,8 @@ class _Describer:
         if field.type.kind is TypeKind.ENUM:
             enum = self._schema.enum(field.type.ref or "")
             member = self._names.member_with_value(enum, int(field.default))
-            if member is not None:
-                return f"{self._type_reference(enum.full_name)}.{member}"
+            reference = self._type_reference(enum.full_name)
+            return f"{reference}({field.default})" if member is None else f"{reference}.{member}"
         return scalar_literal(field.type, field.default)
 
     def _type(self, type_: Type) -> str:

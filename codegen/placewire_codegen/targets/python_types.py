@@ -244,9 +244,7 @@ class _TypeWriter:
         size = f"Wire: {struct.size} bytes, aligned to {struct.alignment}."
         return _Table(
             name=self._names.type_name(struct.full_name),
-            docstring=_docstring(
-                struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4
-            ),
+            docstring=_docstring(struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4),
             bases="",
             fields=[
                 _Field(attributes[f.name], self._spelling(f.type), self._empty_value(f.type))

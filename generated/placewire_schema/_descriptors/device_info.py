@@ -14,10 +14,13 @@ from ..reflection import (
     EnumInfo,
     FieldInfo,
     RootInfo,
+    StructInfo,
     TableInfo,
     TableReference,
     VectorInfo,
 )
+
+STRUCTS: tuple[StructInfo, ...] = ()
 
 TABLES: tuple[TableInfo, ...] = (
     TableInfo(

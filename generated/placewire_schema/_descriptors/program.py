@@ -19,6 +19,7 @@ from ..reflection import (
     EnumInfo,
     FieldInfo,
     RootInfo,
+    StructInfo,
     TableInfo,
     TableReference,
     UnionInfo,
@@ -75,6 +76,8 @@ _INSTRUCTION_ARGUMENTS = UnionInfo(
         5: "FreeCall",
     },
 )
+
+STRUCTS: tuple[StructInfo, ...] = ()
 
 TABLES: tuple[TableInfo, ...] = (
     TableInfo(

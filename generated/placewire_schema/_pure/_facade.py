@@ -25,12 +25,15 @@ def pack(obj: object, force_align: Mapping[str, int]) -> bytes:
     table = describe(obj.__class__)
     if force_align:
         check_alignments(force_align)
+    packer = Packer(force_align)
     try:
-        return Packer(force_align).pack(table, obj)
+        return packer.pack(table, obj)
     except Exception:
         # The fast path neither knows where it is nor looks at what it does not need; the slow
         # check finds the fault again and says where it is.
         check(obj)
+        if packer.is_too_large:
+            raise OverflowError("a FlatBuffer has at most 2 GiB") from None
         raise
 
 

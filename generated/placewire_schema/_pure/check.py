@@ -12,20 +12,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from .._wire import PackError, UnknownMember
+from .._wire import MAX_DEPTH, PackError, UnknownMember
 from ..reflection import (
+    ArrayInfo,
     EnumInfo,
     FieldInfo,
     ScalarInfo,
     StringInfo,
+    StructReference,
     TableInfo,
     TableReference,
+    TypeInfo,
     UnionInfo,
     VectorInfo,
     describe,
+    describe_struct,
     tables,
 )
-from .values import byte_view, elements, enum_value, float_value, integer_value, text_value
+from .values import array_elements, byte_view, elements, scalar_value, text_value
 
 _ALIGNMENTS = [1 << bits for bits in range(16)]
 
@@ -70,48 +74,62 @@ class _Checker:
         self.active: set[int] = set()
 
     def table(self, table: TableInfo, obj: object) -> None:
-        if not isinstance(obj, table.type):
-            raise self._error(f"expected {table.type.__name__}, found {_kind(obj)}")
+        self._instance(table.type, obj)
         if id(obj) in self.active:
             raise self._error(f"this {table.type.__name__} contains itself")
+        if len(self.active) == MAX_DEPTH:
+            raise self._error(
+                f"tables nest {MAX_DEPTH + 1} deep, at most {MAX_DEPTH} could be read again"
+            )
         self.active.add(id(obj))
         for field in table.fields:
-            self._field(field, obj)
+            with self._at(f".{field.name}"):
+                self._field(field, self._attribute(obj, field.name))
         self.active.remove(id(obj))
 
-    def _field(self, field: FieldInfo, obj: object) -> None:
-        with self._at(f".{field.name}"):
-            try:
-                value = getattr(obj, field.name)
-            except AttributeError:
-                raise self._error("the attribute is missing") from None
-            if value is not None:
-                self._value(field.type, value)
-            elif field.is_mandatory:
-                raise self._error("must not be None: every writer writes this field")
-            elif field.default is not None:
-                self._value(field.type, value)
+    def _instance(self, type_: type[Any], obj: object) -> None:
+        if not isinstance(obj, type_):
+            raise self._error(f"expected {type_.__name__}, found {_kind(obj)}")
 
-    def _value(self, type_: object, value: Any) -> None:
+    def _attribute(self, obj: object, name: str) -> object:
+        try:
+            return getattr(obj, name)
+        except AttributeError:
+            raise self._error("the attribute is missing") from None
+
+    def _field(self, field: FieldInfo, value: object) -> None:
+        if value is None and field.is_mandatory:
+            reason = "the schema requires" if field.required else "every writer writes"
+            raise self._error(f"must not be None: {reason} this field")
+        if value is not None or field.default is not None:
+            self._value(field.type, value)
+
+    def _value(self, type_: TypeInfo, value: Any) -> None:
         match type_:
             case VectorInfo():
                 self._vector(type_, value)
+            case ArrayInfo():
+                self._array(type_, value)
             case TableReference():
                 self.table(describe(type_.type), value)
+            case StructReference():
+                self._struct(type_.type, value)
             case UnionInfo():
                 self._union(type_, value)
             case _:
                 self._plain(type_, value)
 
+    def _struct(self, type_: type[Any], obj: object) -> None:
+        self._instance(type_, obj)
+        for field in describe_struct(type_).fields:
+            with self._at(f".{field.name}"):
+                self._value(field.type, self._attribute(obj, field.name))
+
     def _plain(self, type_: object, value: object) -> None:
         try:
             match type_:
-                case EnumInfo():
-                    enum_value(type_, value)
-                case ScalarInfo(is_float=True):
-                    float_value(type_, value)
-                case ScalarInfo():
-                    integer_value(type_, value)
+                case EnumInfo() | ScalarInfo():
+                    scalar_value(type_, value)
                 case StringInfo():
                     text_value(value)
         except (TypeError, ValueError) as error:
@@ -122,20 +140,40 @@ class _Checker:
             items = byte_view(value) if vector.is_bytes else elements(value)
         except TypeError as error:
             raise self._error(str(error)) from None
+        may_be_none = isinstance(vector.element, UnionInfo)
         for index, item in enumerate(() if vector.is_bytes else items):
+            if item is not None or not may_be_none:
+                with self._at(f"[{index}]"):
+                    self._value(vector.element, item)
+
+    def _array(self, array: ArrayInfo, value: object) -> None:
+        try:
+            items = array_elements(array, value)
+        except (TypeError, ValueError) as error:
+            raise self._error(str(error)) from None
+        for index, item in enumerate(items):
             with self._at(f"[{index}]"):
-                self._value(vector.element, item)
+                self._value(array.element, item)
 
     def _union(self, union: UnionInfo, value: object) -> None:
         if isinstance(value, UnknownMember):
             raise self._error(
                 f"a member that this schema does not know (tag {value.tag}) cannot be packed"
             )
-        for type_ in union.members.values():
+        for tag, type_ in union.members.items():
             if isinstance(value, type_):
-                return self.table(describe(type_), value)
+                return self._member(union, tag, value)
         names = ", ".join(type_.__name__ for type_ in union.members.values())
         raise self._error(f"expected a member of {union.name} ({names}), found {_kind(value)}")
+
+    def _member(self, union: UnionInfo, tag: int, value: Any) -> None:
+        if tag in union.strings:
+            with self._at(".value"):
+                self._plain(StringInfo(), self._attribute(value, "value"))
+        elif tag in union.structs:
+            self._struct(union.members[tag], value)
+        else:
+            self.table(describe(union.members[tag]), value)
 
     @contextmanager
     def _at(self, step: str) -> Iterator[None]:

@@ -11,25 +11,29 @@ Positions count from the end of the buffer, because only the end is known while 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter, ne
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
+from .._wire import MAX_DEPTH
 from ..reflection import (
     EnumInfo,
     FieldInfo,
     ScalarInfo,
     StringInfo,
+    StructReference,
     TableInfo,
     TableReference,
+    TypeInfo,
     UnionInfo,
     VectorInfo,
     describe,
+    describe_struct,
 )
+from .structs import StructPlan, struct_plan
 from .values import byte_view, elements, scalar_value
 
 _LARGEST_BUFFER = 2**31 - 1
-_LARGEST_INLINE_ALIGNMENT = 8
 
 SlotValues = tuple[Any, ...]
 Encode = Callable[["Packer", Any], SlotValues]
@@ -47,6 +51,12 @@ class Packer:
         self.position = 0
         self.alignment = 4
         self.vtables: dict[bytes, int] = {}
+        self.depth = 0
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether what is written so far cannot be part of a FlatBuffer."""
+        return self.position > _LARGEST_BUFFER
 
     def pack(self, table: TableInfo, obj: object) -> bytes:
         """Return the finished buffer with `obj` as its root.
@@ -59,14 +69,17 @@ class Packer:
         head = len(identifier) + 4
         padding = -(self.position + head) % self.alignment
         start = self.position + padding + head
-        if start > _LARGEST_BUFFER:
-            raise OverflowError("a FlatBuffer has at most 2 GiB")
-        self.chunks.append((start - root).to_bytes(4, "little") + identifier + bytes(padding))
+        self.append((start - root).to_bytes(4, "little") + identifier + bytes(padding))
+        if self.is_too_large:
+            raise OverflowError
         self.chunks.reverse()
         return b"".join(self.chunks)
 
     def table(self, plan: TablePlan, obj: Any) -> int:
         """Write a table with all that it refers to; return its position."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise RecursionError
         scalars = plan.fetch_scalars(obj)
         if tuple(map(type, scalars)) != plan.scalar_types:
             scalars = plan.convert_scalars(scalars)
@@ -81,6 +94,7 @@ class Packer:
         present = tuple(map(ne, values, plan.defaults))
         if plan.float_slots:
             present = plan.compare_floats_by_bits(present, values)
+        self.depth -= 1
         return self._place(plan.layout(self.position, present), values)
 
     def _place(self, layout: Layout, values: list[Any]) -> int:
@@ -124,12 +138,27 @@ class Packer:
         self.append(data)
         return self.append(count.to_bytes(4, "little"))
 
-    def offsets(self, positions: list[int]) -> int:
-        """Write a vector of offsets to `positions`; return its position."""
+    def struct(self, plan: StructPlan, obj: object) -> int:
+        """Write a struct that an offset leads to; return its position."""
+        self.alignment = max(self.alignment, plan.info.alignment)
+        padding = -(self.position + plan.info.size) % plan.info.alignment
+        return self.append(plan.pack(obj) + bytes(padding))
+
+    def struct_vector(self, plan: StructPlan, items: list[Any], force_align: int) -> int:
+        """Write a vector of structs; return its position."""
+        data = b"".join([plan.pack(item) for item in items])
+        padding = self.padding(len(data), max(force_align, plan.info.alignment))
+        return self.append(len(items).to_bytes(4, "little") + data + bytes(padding))
+
+    def offsets(self, positions: Sequence[int | None]) -> int:
+        """Write a vector of offsets to `positions`; return its position. None becomes 0."""
         count = len(positions)
         padding = -self.position % 4
         first = self.position + padding + 4 * count
-        relative = [first - 4 * i - position for i, position in enumerate(positions)]
+        relative = [
+            0 if position is None else first - 4 * i - position
+            for i, position in enumerate(positions)
+        ]
         return self.append(struct.pack(f"<I{count}I{padding}x", count, *relative))
 
     def padding(self, size: int, alignment: int) -> int:
@@ -175,6 +204,7 @@ class _Slot(NamedTuple):
     id: int
     code: str
     size: int
+    alignment: int
     default: Any
     is_reference: bool = False
     is_float: bool = False
@@ -192,9 +222,9 @@ class TablePlan:
     """
 
     def __init__(self, table: TableInfo) -> None:
-        scalars = [f for f in table.fields if isinstance(f.type, ScalarInfo | EnumInfo)]
+        scalars = [f for f in table.fields if _is_scalar(f.type)]
         children = [f for f in table.fields if f not in scalars]
-        self.scalar_fields = scalars
+        self.scalars = [(f.type, f.default) for f in scalars if _is_scalar(f.type)]
         self.scalar_types = tuple(map(_python_type, scalars))
         self.fetch_scalars = _fetcher([field.name for field in scalars])
         self.fetch_children = _fetcher([field.name for field in children])
@@ -203,14 +233,15 @@ class TablePlan:
         ]
         self.slots = [slot for field in (*scalars, *children) for slot in _slots(field)]
         self.defaults = [slot.default for slot in self.slots]
+        self.alignment = max((slot.alignment for slot in self.slots), default=4)
         self.float_slots = [i for i, slot in enumerate(self.slots) if slot.is_float]
         self.layouts: dict[tuple[int, tuple[bool, ...]], Layout] = {}
 
     def convert_scalars(self, values: SlotValues) -> SlotValues:
         """Return `values` as the types of the wire; raise if one cannot be."""
         return tuple(
-            scalar_value(field, value)
-            for field, value in zip(self.scalar_fields, values, strict=True)
+            None if value is None and default is None else scalar_value(type_, value)
+            for (type_, default), value in zip(self.scalars, values, strict=True)
         )
 
     def compare_floats_by_bits(
@@ -228,7 +259,7 @@ class TablePlan:
 
     def layout(self, position: int, present: tuple[bool, ...]) -> Layout:
         """Return the layout of a table that begins at `position` and has the `present` slots."""
-        key = (position % _LARGEST_INLINE_ALIGNMENT, present)
+        key = (position % self.alignment, present)
         layout = self.layouts.get(key)
         if layout is None:
             layout = self.layouts[key] = self._plan_layout(*key)
@@ -243,7 +274,7 @@ class TablePlan:
         position, codes, ends = base, [""], {}
         for index in order:
             slot = self.slots[index]
-            padding = -position % slot.size
+            padding = -position % slot.alignment
             position += padding + slot.size
             codes.append(f"{slot.code}{padding}x")
             ends[index] = position
@@ -255,7 +286,7 @@ class TablePlan:
             picks=tuple(reversed(order)),
             references=tuple((i, ends[i] - base) for i in order if self.slots[i].is_reference),
             size=position - base,
-            alignment=max((self.slots[i].size for i in order), default=4),
+            alignment=max((self.slots[i].alignment for i in order), default=4),
             vtable=self._vtable(position - base, {i: position - ends[i] for i in order}),
         )
 
@@ -273,6 +304,10 @@ def _plan(type_: type[Any]) -> TablePlan:
     if plan is None:
         plan = _PLANS[type_] = TablePlan(describe(type_))
     return plan
+
+
+def _is_scalar(type_: TypeInfo) -> TypeGuard[ScalarInfo | EnumInfo]:
+    return isinstance(type_, ScalarInfo | EnumInfo)
 
 
 def _fetcher(names: list[str]) -> Callable[[Any], SlotValues]:
@@ -296,15 +331,23 @@ def _slots(field: FieldInfo) -> list[_Slot]:
     match field.type:
         case ScalarInfo() | EnumInfo(scalar=ScalarInfo()) as type_:
             scalar = type_.scalar if isinstance(type_, EnumInfo) else type_
-            return [
-                _Slot(field.id, scalar.code, scalar.size, field.default, is_float=scalar.is_float)
-            ]
+            return [_inline_slot(field.id, scalar, field.default)]
+        case StructReference(type=struct_type):
+            info = describe_struct(struct_type)
+            return [_Slot(field.id, f"{info.size}s", info.size, info.alignment, None)]
         case UnionInfo(tag=tag):
-            return [
-                _Slot(field.id - 1, tag.code, tag.size, None),
-                _Slot(field.id, "I", 4, None, is_reference=True),
-            ]
-    return [_Slot(field.id, "I", 4, None, is_reference=True)]
+            return [_inline_slot(field.id - 1, tag, None), _offset_slot(field.id)]
+        case VectorInfo(element=UnionInfo()):
+            return [_offset_slot(field.id - 1), _offset_slot(field.id)]
+    return [_offset_slot(field.id)]
+
+
+def _inline_slot(id_: int, scalar: ScalarInfo, default: Any) -> _Slot:
+    return _Slot(id_, scalar.code, scalar.size, scalar.size, default, is_float=scalar.is_float)
+
+
+def _offset_slot(id_: int) -> _Slot:
+    return _Slot(id_, "I", 4, 4, None, is_reference=True)
 
 
 def _absent(field: FieldInfo) -> SlotValues:
@@ -317,8 +360,12 @@ def _encoder(table: TableInfo, field: FieldInfo) -> Encode:
             return lambda packer, text: (packer.string(text),)
         case TableReference(type=type_):
             return lambda packer, obj: (packer.table(_plan(_accepted(type_, obj)), obj),)
+        case StructReference(type=type_):
+            return lambda packer, obj: (struct_plan(type_).pack(obj),)
         case UnionInfo() as union:
             return _union_encoder(union)
+        case VectorInfo(element=UnionInfo() as union):
+            return _union_vector_encoder(union)
         case VectorInfo() as vector:
             key = f"{table.type.__name__}.{field.name}"
             return _vector_encoder(vector, key, field.force_align)
@@ -332,16 +379,47 @@ def _accepted(type_: type[Any], obj: object) -> type[Any]:
 
 
 def _union_encoder(union: UnionInfo) -> Encode:
-    tags = {type_: tag for tag, type_ in union.members.items()}
+    tags = union.tags
 
     def encode(packer: Packer, obj: Any) -> SlotValues:
-        type_ = type(obj)
-        if type_ not in tags:
-            # Of a view, `__class__` is the class that it stands for.
-            type_ = next(base for base in obj.__class__.__mro__ if base in tags)
-        return tags[type_], packer.table(_plan(type_), obj)
+        tag = _tag_of(tags, obj)
+        return tag, _encode_member(packer, union, tag, obj)
 
     return encode
+
+
+def _union_vector_encoder(union: UnionInfo) -> Encode:
+    """Return what writes a vector of tags, then one of values; None stands for "none"."""
+    tags, scalar = union.tags, union.tag
+
+    def encode(packer: Packer, value: Any) -> SlotValues:
+        items = elements(value)
+        numbers = [0 if item is None else _tag_of(tags, item) for item in items]
+        return packer.numbers(scalar.code, scalar.size, numbers, scalar.size), packer.offsets(
+            [
+                _encode_member(packer, union, tag, item) if tag else None
+                for tag, item in zip(numbers, items, strict=True)
+            ]
+        )
+
+    return encode
+
+
+def _tag_of(tags: Mapping[type[Any], int], obj: Any) -> int:
+    tag = tags.get(type(obj))
+    if tag is None:
+        # Of a view, `__class__` is the class that it stands for.
+        tag = next(tags[base] for base in obj.__class__.__mro__ if base in tags)
+    return tag
+
+
+def _encode_member(packer: Packer, union: UnionInfo, tag: int, obj: Any) -> int:
+    type_ = union.members[tag]
+    if tag in union.strings:
+        return packer.string(obj.value)
+    if tag in union.structs:
+        return packer.struct(struct_plan(type_), obj)
+    return packer.table(_plan(type_), obj)
 
 
 def _vector_encoder(vector: VectorInfo, key: str, force_align: int) -> Encode:
@@ -358,13 +436,18 @@ def _vector_encoder(vector: VectorInfo, key: str, force_align: int) -> Encode:
         case ScalarInfo() | EnumInfo() as element:
             scalar = element.scalar if isinstance(element, EnumInfo) else element
             code, size = scalar.code, scalar.size
-            field = FieldInfo(key, key, 0, element, default=0)
             return lambda packer, items: (
                 packer.numbers(
                     code,
                     size,
-                    [scalar_value(field, item) for item in elements(items)],
+                    [scalar_value(element, item) for item in elements(items)],
                     alignment(packer, size),
+                ),
+            )
+        case StructReference(type=type_):
+            return lambda packer, items: (
+                packer.struct_vector(
+                    struct_plan(type_), elements(items), packer.force_align.get(key, force_align)
                 ),
             )
         case StringInfo():
@@ -377,3 +460,4 @@ def _vector_encoder(vector: VectorInfo, key: str, force_align: int) -> Encode:
                     [packer.table(_plan(_accepted(type_, item)), item) for item in elements(items)]
                 ),
             )
+    raise AssertionError(f"{key} has no encoder")

@@ -19,6 +19,7 @@ from ..reflection import (
     FieldInfo,
     ScalarInfo,
     StringInfo,
+    StructReference,
     TableInfo,
     TableReference,
     TypeInfo,
@@ -26,6 +27,8 @@ from ..reflection import (
     VectorInfo,
     describe,
 )
+from .structs import struct_plan
+from .vectors import read_union_vector, vector_reader
 from .verify import Extent
 
 T = TypeVar("T")
@@ -104,6 +107,34 @@ class Unpacker:
         count = _read_u32(self.buffer, start)[0]
         return str(self.buffer[start + 4 : start + 4 + count], "utf-8")
 
+    def enum(self, enum: EnumInfo, value: int, place: int, step: str) -> Any:
+        """Return the member that is `value`; an unknown one stays a number and is reported."""
+        member = enum.find(value)
+        if member is not None:
+            return member
+        self.path.append(step)
+        self.fault("UNKNOWN_ENUM_VALUE", place, value, enum.type.__name__)
+        self.path.pop()
+        return value
+
+    def struct(self, type_: type[Any], start: int, step: str) -> Any:
+        """Return the struct at `start`; `step` leads to it."""
+
+        def read_enum(enum: EnumInfo, value: int, offset: int, path: str) -> Any:
+            return self.enum(enum, value, start + offset, step + path)
+
+        return struct_plan(type_).unpack(self.buffer, start, read_enum)
+
+    def member(self, union: UnionInfo, tag: int, tag_place: int, start: int) -> Any:
+        """Return the union value at `start`; an unknown one is reported."""
+        type_ = union.members.get(tag)
+        if type_ is None:
+            self.fault("UNKNOWN_UNION_MEMBER", tag_place, tag, union.name)
+            return UnknownMember(tag)
+        if tag in union.strings:
+            return type_(self.string(start))
+        return self.struct(type_, start, "") if tag in union.structs else self.table(type_, start)
+
     def fault(self, rule: str, offset: int, found: int, expected: int | str) -> None:
         """Report what the schema does not know, or stop there if the caller is strict.
 
@@ -161,8 +192,13 @@ def _inline_codes(field: FieldInfo) -> list[tuple[int, str]]:
             return [(field.id, "B")]
         case ScalarInfo(code=code) | EnumInfo(scalar=ScalarInfo(code=code)):
             return [(field.id, code)]
+        case StructReference():
+            # Read by its plan; here only its first byte holds the place.
+            return [(field.id, "B")]
         case UnionInfo(tag=tag):
             return [(field.id - 1, tag.code), (field.id, "I")]
+        case VectorInfo(element=UnionInfo()):
+            return [(field.id - 1, "I"), (field.id, "I")]
     return [(field.id, "I")]
 
 
@@ -187,8 +223,11 @@ def _fetcher(places: list[_Place]) -> Callable[[memoryview, int], Inline]:
 
 def _converter(field: FieldInfo, places: dict[int, _Place], order: list[int]) -> Convert | None:
     """Return what reads `field`, or None if it keeps its default."""
-    if isinstance(field.type, UnionInfo):
-        return _union_converter(field, field.type, places, order)
+    match field.type:
+        case UnionInfo() as union:
+            return _union_converter(field, union, places, order)
+        case VectorInfo(element=UnionInfo() as union):
+            return _union_vector_converter(field, union, places, order)
     if field.id not in places:
         return _absent_converter(field)
     index, entry = order.index(field.id), places[field.id].entry
@@ -199,8 +238,11 @@ def _converter(field: FieldInfo, places: dict[int, _Place], order: list[int]) ->
             return lambda unpacker, values, start: values[index] != 0
         case StringInfo():
             return lambda unpacker, values, start: unpacker.string(start + entry + values[index])
+        case StructReference(type=struct_type):
+            return _struct_converter(field, struct_type, entry)
         case TableReference() | VectorInfo() as type_:
             return _child_converter(field, type_, index, entry)
+    raise AssertionError(f"{field.name} has no converter")
 
 
 def _absent_converter(field: FieldInfo) -> Convert | None:
@@ -210,7 +252,7 @@ def _absent_converter(field: FieldInfo) -> Convert | None:
     empty_value = _EMPTY_VALUES[type(field.type)]
 
     def convert(unpacker: Unpacker, values: Inline, start: int) -> Any:
-        unpacker.path.append(f".{field.name}")
+        unpacker.path.append(f".{field.wire_name}")
         unpacker.fault("FIELD_ABSENT", start, 0, 0)
         unpacker.path.pop()
         return empty_value(field.type)
@@ -219,17 +261,23 @@ def _absent_converter(field: FieldInfo) -> Convert | None:
 
 
 def _enum_converter(field: FieldInfo, enum: EnumInfo, index: int, entry: int) -> Convert:
-    members = enum.type._value2member_map_
+    name = f".{field.wire_name}"
+    members = enum.members
 
     def convert(unpacker: Unpacker, values: Inline, start: int) -> Any:
-        value = values[index]
-        member = members.get(value)
-        if member is not None:
-            return member
-        unpacker.path.append(f".{field.name}")
-        unpacker.fault("UNKNOWN_ENUM_VALUE", start + entry, value, enum.type.__name__)
-        unpacker.path.pop()
-        return value
+        member = members.get(values[index])
+        if member is None:
+            return unpacker.enum(enum, values[index], start + entry, name)
+        return member
+
+    return convert
+
+
+def _struct_converter(field: FieldInfo, type_: type[Any], entry: int) -> Convert:
+    name = f".{field.wire_name}"
+
+    def convert(unpacker: Unpacker, values: Inline, start: int) -> Any:
+        return unpacker.struct(type_, start + entry, name)
 
     return convert
 
@@ -237,25 +285,37 @@ def _enum_converter(field: FieldInfo, enum: EnumInfo, index: int, entry: int) ->
 def _union_converter(
     field: FieldInfo, union: UnionInfo, places: dict[int, _Place], order: list[int]
 ) -> Convert | None:
-    absent = _absent_converter(field)
     if field.id not in places or field.id - 1 not in places:
-        return absent
-    name = f".{field.name}"
+        return _absent_converter(field)
+    name = f".{field.wire_name}"
     tag_index, value_index = order.index(field.id - 1), order.index(field.id)
     tag_entry, value_entry = places[field.id - 1].entry, places[field.id].entry
-    members = union.members
 
     def convert(unpacker: Unpacker, values: Inline, start: int) -> Any:
-        tag = values[tag_index]
         unpacker.path.append(name)
-        member = members.get(tag)
-        if member is not None:
-            value = unpacker.table(member, start + value_entry + values[value_index])
-        else:
-            unpacker.fault("UNKNOWN_UNION_MEMBER", start + tag_entry, tag, union.name)
-            value = UnknownMember(tag)
+        target = start + value_entry + values[value_index]
+        value = unpacker.member(union, values[tag_index], start + tag_entry, target)
         unpacker.path.pop()
         return value
+
+    return convert
+
+
+def _union_vector_converter(
+    field: FieldInfo, union: UnionInfo, places: dict[int, _Place], order: list[int]
+) -> Convert | None:
+    if field.id not in places:
+        return _absent_converter(field)
+    name = f".{field.wire_name}"
+    tag_index, value_index = order.index(field.id - 1), order.index(field.id)
+    tag_entry, value_entry = places[field.id - 1].entry, places[field.id].entry
+
+    def convert(unpacker: Unpacker, values: Inline, start: int) -> Any:
+        unpacker.path.append(name)
+        tags = start + tag_entry + values[tag_index]
+        items = read_union_vector(unpacker, union, tags, start + value_entry + values[value_index])
+        unpacker.path.pop()
+        return items
 
     return convert
 
@@ -264,9 +324,9 @@ def _child_converter(
     field: FieldInfo, type_: TableReference | VectorInfo, index: int, entry: int
 ) -> Convert:
     """Return what follows the offset of a field and reads the table or vector there."""
-    name = f".{field.name}"
+    name = f".{field.wire_name}"
     if isinstance(type_, VectorInfo):
-        read = _vector_reader(type_)
+        read = vector_reader(type_)
     else:
         child = type_.type
 
@@ -280,78 +340,6 @@ def _child_converter(
         return value
 
     return convert
-
-
-def _vector_reader(vector: VectorInfo) -> Callable[[Unpacker, int], Any]:
-    match vector.element:
-        case ScalarInfo() as scalar:
-            return _scalar_vector_reader(scalar)
-        case EnumInfo() as enum:
-            return _enum_vector_reader(enum)
-        case StringInfo():
-            return lambda unpacker, start: [
-                unpacker.string(target) for target in _targets(unpacker.buffer, start)
-            ]
-        case TableReference(type=type_):
-            return _table_vector_reader(type_)
-
-
-def _scalar_vector_reader(scalar: ScalarInfo) -> Callable[[Unpacker, int], Any]:
-    if scalar.name == "uint8":
-
-        def read_bytes(unpacker: Unpacker, start: int) -> bytes:
-            count = _read_u32(unpacker.buffer, start)[0]
-            return bytes(unpacker.buffer[start + 4 : start + 4 + count])
-
-        return read_bytes
-
-    code = "B" if scalar.is_bool else scalar.code
-
-    def read(unpacker: Unpacker, start: int) -> list[Any]:
-        count = _read_u32(unpacker.buffer, start)[0]
-        values = struct.unpack_from(f"<{count}{code}", unpacker.buffer, start + 4)
-        return [value != 0 for value in values] if scalar.is_bool else list(values)
-
-    return read
-
-
-def _enum_vector_reader(enum: EnumInfo) -> Callable[[Unpacker, int], Any]:
-    scalar = enum.scalar
-    members = enum.type._value2member_map_
-
-    def read(unpacker: Unpacker, start: int) -> list[Any]:
-        count = _read_u32(unpacker.buffer, start)[0]
-        values = struct.unpack_from(f"<{count}{scalar.code}", unpacker.buffer, start + 4)
-        for index, value in enumerate(values):
-            if value not in members:
-                unpacker.path.append(f"[{index}]")
-                place = start + 4 + index * scalar.size
-                unpacker.fault("UNKNOWN_ENUM_VALUE", place, value, enum.type.__name__)
-                unpacker.path.pop()
-        return [members.get(value, value) for value in values]
-
-    return read
-
-
-def _table_vector_reader(type_: type[Any]) -> Callable[[Unpacker, int], Any]:
-    def read(unpacker: Unpacker, start: int) -> list[Any]:
-        path = unpacker.path
-        path.append("")
-        items = []
-        for index, target in enumerate(_targets(unpacker.buffer, start)):
-            path[-1] = f"[{index}]"
-            items.append(unpacker.table(type_, target))
-        path.pop()
-        return items
-
-    return read
-
-
-def _targets(buffer: memoryview, start: int) -> list[int]:
-    """Return where the offsets of the vector at `start` lead."""
-    count = _read_u32(buffer, start)[0]
-    distances = struct.unpack_from(f"<{count}I", buffer, start + 4)
-    return [start + 4 + 4 * i + distance for i, distance in enumerate(distances)]
 
 
 def _empty_vector(type_: TypeInfo) -> Any:

@@ -9,22 +9,18 @@ import struct
 from operator import index
 from typing import Any
 
-from ..reflection import EnumInfo, FieldInfo, ScalarInfo
+from ..reflection import ArrayInfo, EnumInfo, ScalarInfo
 
 
-def scalar_value(field: FieldInfo, value: object) -> Any:
-    """Return `value` as the plain number that `field` stores; None stays None if it may.
+def scalar_value(type_: ScalarInfo | EnumInfo, value: object) -> int | float:
+    """Return `value` as the plain number that is stored for it.
 
     Raises:
         ValueError: `value` is of a right type, but not in the range or not a member of the enum.
         TypeError: `value` is of a wrong type.
     """
-    type_ = field.type
-    if value is None and field.default is None:
-        return None
     if isinstance(type_, EnumInfo):
         return enum_value(type_, value)
-    assert isinstance(type_, ScalarInfo)
     if type_.is_float:
         return float_value(type_, value)
     return integer_value(type_, value)
@@ -33,7 +29,7 @@ def scalar_value(field: FieldInfo, value: object) -> Any:
 def enum_value(enum: EnumInfo, value: object) -> int:
     """Return the number of a member; a plain number counts if a member has it."""
     number = _index(value, enum.type.__name__)
-    if number not in enum.type._value2member_map_:
+    if enum.find(number) is None:
         raise ValueError(f"{value!r} is not a value of {enum.type.__name__}")
     return number
 
@@ -71,6 +67,14 @@ def elements(value: object) -> list[Any]:
     if is_text or not is_sequence or isinstance(value, dict):
         raise TypeError(f"expected a list, found {_kind(value)}")
     return list(value)  # type: ignore[call-overload, no-any-return]
+
+
+def array_elements(array: ArrayInfo, value: object) -> list[Any]:
+    """Return the elements of a fixed array, of which there must be as many as the schema says."""
+    items = list(byte_view(value)) if array.is_bytes else elements(value)
+    if len(items) != array.length:
+        raise ValueError(f"expected {array.length} elements, found {len(items)}")
+    return items
 
 
 def byte_view(value: object) -> bytes | memoryview:

@@ -13,25 +13,27 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-from .._wire import Finding, make_finding
+from .._wire import MAX_DEPTH, Finding, make_finding
 from ..reflection import (
     EnumInfo,
     FieldInfo,
     ScalarInfo,
     StringInfo,
+    StructInfo,
+    StructReference,
     TableInfo,
     TableReference,
     UnionInfo,
     VectorInfo,
     describe,
+    describe_struct,
 )
 
-MAX_DEPTH = 64
-"""Tables inside each other, the root included."""
 BASE_BUDGET = 16 << 20
 BUDGET_PER_BYTE = 8
 """Everything that is read, shared parts counted each time, may have `BASE_BUDGET` bytes and this
 many times the size of the buffer."""
+_LARGEST_ALIGNMENT = 32  # of anything inside a table: that of a struct with `force_align`
 TABLE_CHARGE = 32
 """What a table costs beyond its bytes, and those of the vtable slots that the schema lacks: about
 what its object takes."""
@@ -143,7 +145,7 @@ class _Walk:
         if start % 4:
             raise _RuleBroken("MISALIGNED", start, start, 4)
         vtable = start - _read_i32(self.buffer, start)[0]
-        key = (table.type, vtable, start % 8)
+        key = (table.type, vtable, start % _LARGEST_ALIGNMENT)
         shape = self.shapes.get(key)
         if shape is None:
             shape = self.shapes[key] = self._shape(table, start, vtable)
@@ -165,7 +167,7 @@ class _Walk:
             raise _RuleBroken("VTABLE_MALFORMED", vtable, size, 4)
         if vtable + size > self.size:
             raise _RuleBroken("VTABLE_OUT_OF_BOUNDS", vtable, vtable + size, self.size)
-        reader = _VTable(self.buffer, vtable, size, inline_size, start % 8)
+        reader = _VTable(self.buffer, vtable, size, inline_size, start % _LARGEST_ALIGNMENT)
         steps = [step for field in table.fields for step in reader.steps(field)]
         unknown = max(0, size - 4 - 2 * table.slots)
         return _Shape(inline_size, inline_size + unknown + TABLE_CHARGE, tuple(steps))
@@ -203,6 +205,24 @@ class _Walk:
         else:
             self.table(describe(type_.type), target, depth + 1)
 
+    def member(self, union: UnionInfo, tag: int, place: int, depth: int) -> None:
+        """Check the union value that the offset at `place` leads to; an unknown one is left."""
+        target = self.follow(place)
+        if tag in union.strings:
+            self.string(target)
+        elif tag in union.structs:
+            self.struct(describe_struct(union.members[tag]), target)
+        elif tag in union.members:
+            self.table(describe(union.members[tag]), target, depth + 1)
+
+    def struct(self, info: StructInfo, start: int) -> None:
+        """Check a struct that an offset leads to."""
+        if start % info.alignment:
+            raise _RuleBroken("MISALIGNED", start, start, info.alignment)
+        if start + info.size > self.size:
+            raise _RuleBroken("STRUCT_OUT_OF_BOUNDS", start, start + info.size, self.size)
+        self.charge(info.size, start)
+
 
 class _VTable(NamedTuple):
     """A vtable whose own bounds are sound, and the alignment of the tables that use it."""
@@ -215,16 +235,18 @@ class _VTable(NamedTuple):
 
     def steps(self, field: FieldInfo) -> list[Step]:
         """Return what to do for `field` in each table: nothing, for most scalars."""
-        if isinstance(field.type, UnionInfo):
-            return self._union_steps(field, field.type)
+        match field.type:
+            case UnionInfo() as union:
+                return self._union_steps(field, union)
+            case VectorInfo(element=UnionInfo() as union):
+                return self._union_steps(field, union, is_vector=True)
         entry = self.entry(field.id)
         if entry == 0:
             return [_missing(field)] if field.required else []
-        size = _inline_size(field)
-        fault = self.inline_fault(field, field.id, entry, size)
+        fault = self.inline_fault(field, field.id, entry, *_inline_extent(field))
         if fault is not None:
             return [fault]
-        if isinstance(field.type, ScalarInfo | EnumInfo):
+        if isinstance(field.type, ScalarInfo | EnumInfo | StructReference):
             return []
         return [_child_step(field, entry)]
 
@@ -236,39 +258,56 @@ class _VTable(NamedTuple):
         entry: int = _read_u16(self.buffer, self.start + place)[0]
         return entry
 
-    def inline_fault(self, field: FieldInfo, id_: int, entry: int, size: int) -> Step | None:
+    def inline_fault(
+        self, field: FieldInfo, id_: int, entry: int, size: int, alignment: int
+    ) -> Step | None:
         """Return the step that reports a value outside its table or at a wrong address."""
         if entry < 4 or entry + size > self.inline_size:
             slot = self.start + 4 + 2 * id_
             return _fault(field, "FIELD_OUTSIDE_TABLE", slot, entry + size, self.inline_size)
-        if (self.table_remainder + entry) % size:
-            return _misaligned(field, entry, size)
+        if (self.table_remainder + entry) % alignment:
+            return _misaligned(field, entry, alignment)
         return None
 
-    def _union_steps(self, field: FieldInfo, union: UnionInfo) -> list[Step]:
+    def _union_steps(
+        self, field: FieldInfo, union: UnionInfo, *, is_vector: bool = False
+    ) -> list[Step]:
         tag, value = self.entry(field.id - 1), self.entry(field.id)
+        tag_size = 4 if is_vector else union.tag.size
         if tag:
-            fault = self.inline_fault(field, field.id - 1, tag, union.tag.size)
+            fault = self.inline_fault(field, field.id - 1, tag, tag_size, tag_size)
             if fault is not None:
                 return [fault]
         if value:
-            fault = self.inline_fault(field, field.id, value, 4)
+            fault = self.inline_fault(field, field.id, value, 4, 4)
             if fault is not None:
                 return [fault]
         if not tag and not value:
             return [_missing(field)] if field.required else []
-        return [_union_step(field, union, tag, value)]
+        make_step = _union_vector_step if is_vector else _union_step
+        return [make_step(field, union, tag, value)]
 
 
-def _inline_size(field: FieldInfo) -> int:
-    if isinstance(field.type, EnumInfo):
-        return field.type.scalar.size
-    return field.type.size if isinstance(field.type, ScalarInfo) else 4
+def _inline_extent(field: FieldInfo) -> tuple[int, int]:
+    """Return size and alignment of what stands in the table itself."""
+    match field.type:
+        case ScalarInfo() | EnumInfo() | StructReference() as type_:
+            return _element_extent(type_)
+    return 4, 4
+
+
+def _element_extent(type_: ScalarInfo | EnumInfo | StructReference) -> tuple[int, int]:
+    """Return size and alignment of a value that is stored in place."""
+    if isinstance(type_, StructReference):
+        info = describe_struct(type_.type)
+        return info.size, info.alignment
+    scalar = type_.scalar if isinstance(type_, EnumInfo) else type_
+    return scalar.size, scalar.size
 
 
 def _fault(field: FieldInfo, rule: str, offset: int, found: int, expected: int) -> Step:
     def step(walk: _Walk, start: int, depth: int) -> NoReturn:
-        walk.path.append(f".{field.name}")
+        walk.path.append(f".{field.wire_name}")
         raise _RuleBroken(rule, offset, found, expected)
 
     return step
@@ -276,7 +315,7 @@ def _fault(field: FieldInfo, rule: str, offset: int, found: int, expected: int) 
 
 def _misaligned(field: FieldInfo, entry: int, size: int) -> Step:
     def step(walk: _Walk, start: int, depth: int) -> NoReturn:
-        walk.path.append(f".{field.name}")
+        walk.path.append(f".{field.wire_name}")
         raise _RuleBroken("MISALIGNED", start + entry, start + entry, size)
 
     return step
@@ -284,7 +323,7 @@ def _misaligned(field: FieldInfo, entry: int, size: int) -> Step:
 
 def _missing(field: FieldInfo) -> Step:
     def step(walk: _Walk, start: int, depth: int) -> NoReturn:
-        walk.path.append(f".{field.name}")
+        walk.path.append(f".{field.wire_name}")
         raise _RuleBroken("REQUIRED_FIELD_MISSING", start, 0, 0)
 
     return step
@@ -292,7 +331,7 @@ def _missing(field: FieldInfo) -> Step:
 
 def _child_step(field: FieldInfo, entry: int) -> Step:
     """Return the step that follows a field's offset."""
-    name = f".{field.name}"
+    name = f".{field.wire_name}"
     type_ = field.type
     if isinstance(type_, VectorInfo):
         check = _vector_check(type_)
@@ -314,14 +353,15 @@ def _child_step(field: FieldInfo, entry: int) -> Step:
 def _vector_check(vector: VectorInfo) -> Step:
     """Return the check of a vector behind the offset at a place."""
     element = vector.element
-    if isinstance(element, ScalarInfo | EnumInfo):
-        size = element.scalar.size if isinstance(element, EnumInfo) else element.size
+    if isinstance(element, ScalarInfo | EnumInfo | StructReference):
+        size, alignment = _element_extent(element)
 
-        def check_scalars(walk: _Walk, place: int, depth: int) -> None:
-            walk.vector(walk.follow(place), size, size)
+        def check_inline(walk: _Walk, place: int, depth: int) -> None:
+            walk.vector(walk.follow(place), size, alignment)
 
-        return check_scalars
+        return check_inline
 
+    assert isinstance(element, StringInfo | TableReference)
     child = element
 
     def check_references(walk: _Walk, place: int, depth: int) -> None:
@@ -337,9 +377,8 @@ def _vector_check(vector: VectorInfo) -> Step:
 
 def _union_step(field: FieldInfo, union: UnionInfo, tag: int, value: int) -> Step:
     """Return the step that checks a union of which at least one slot is set."""
-    name = f".{field.name}"
+    name = f".{field.wire_name}"
     read_tag = struct.Struct("<" + union.tag.code).unpack_from
-    members = {number: describe(type_) for number, type_ in union.members.items()}
 
     def step(walk: _Walk, start: int, depth: int) -> None:
         walk.path.append(name)
@@ -349,11 +388,41 @@ def _union_step(field: FieldInfo, union: UnionInfo, tag: int, value: int) -> Ste
         if number != 0:
             if not value:
                 raise _RuleBroken("UNION_VALUE_MISSING", start, number, 0)
-            target = walk.follow(start + value)
-            if number in members:
-                walk.table(members[number], target, depth + 1)
+            walk.member(union, number, start + value, depth)
         elif field.required:
             raise _RuleBroken("REQUIRED_FIELD_MISSING", start, 0, 0)
         walk.path.pop()
+
+    return step
+
+
+def _union_vector_step(field: FieldInfo, union: UnionInfo, tag: int, value: int) -> Step:
+    """Return the step that checks a vector of unions of which at least one slot is set."""
+    name = f".{field.wire_name}"
+    size = union.tag.size
+
+    def step(walk: _Walk, start: int, depth: int) -> None:
+        walk.path.append(name)
+        if not value:
+            raise _RuleBroken("UNION_VALUE_MISSING", start, 0, 0)
+        if not tag:
+            raise _RuleBroken("UNION_TAG_MISSING", start + value, 0, 0)
+        first_tag, end_of_tags = walk.vector(walk.follow(start + tag), size, size)
+        first, end = walk.vector(walk.follow(start + value), 4, 4)
+        tags = struct.unpack_from(
+            f"<{(end_of_tags - first_tag) // size}{union.tag.code}", walk.buffer, first_tag
+        )
+        count = (end - first) // 4
+        if len(tags) != count:
+            raise _RuleBroken("UNION_LENGTH_MISMATCH", start + value, len(tags), count)
+        walk.path.append("")
+        for index, number in enumerate(tags):
+            walk.path[-1] = f"[{index}]"
+            place = first + 4 * index
+            if number:
+                walk.member(union, number, place, depth)
+            elif _read_u32(walk.buffer, place)[0]:
+                raise _RuleBroken("UNION_TAG_MISSING", place, 0, 0)
+        del walk.path[-2:]
 
     return step

@@ -31,6 +31,7 @@ enum class Rule : std::uint8_t {
   TABLE_OUT_OF_BOUNDS,
   FIELD_OUTSIDE_TABLE,
   VECTOR_OUT_OF_BOUNDS,
+  STRUCT_OUT_OF_BOUNDS,
   STRING_NOT_TERMINATED,
   STRING_NOT_UTF8,
   REQUIRED_FIELD_MISSING,
@@ -68,6 +69,8 @@ constexpr std::string_view name(Rule rule) noexcept {
       return "FIELD_OUTSIDE_TABLE";
     case Rule::VECTOR_OUT_OF_BOUNDS:
       return "VECTOR_OUT_OF_BOUNDS";
+    case Rule::STRUCT_OUT_OF_BOUNDS:
+      return "STRUCT_OUT_OF_BOUNDS";
     case Rule::STRING_NOT_TERMINATED:
       return "STRING_NOT_TERMINATED";
     case Rule::STRING_NOT_UTF8:
@@ -117,6 +120,8 @@ constexpr std::string_view message_format(Rule rule) noexcept {
       return "the field reaches byte {found} of a table of {expected} bytes";
     case Rule::VECTOR_OUT_OF_BOUNDS:
       return "the elements reach byte {found} of {expected}";
+    case Rule::STRUCT_OUT_OF_BOUNDS:
+      return "the struct reaches byte {found} of {expected}";
     case Rule::STRING_NOT_TERMINATED:
       return "the byte after the string is {found}, expected {expected}";
     case Rule::STRING_NOT_UTF8:
