@@ -1,4 +1,4 @@
-"""Sends damaged copies of real files through a codec: verify, unpack both ways, and pack again.
+"""Sends damaged copies of real files through a codec: verify, unpack both ways, view, pack again.
 
     python -m tests.fuzz.mutate_codec FOLDER COUNT [SEED] [native|pure]
 
@@ -26,27 +26,30 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """How many copies were read, found sound, and packed again."""
+    """How many copies were read, found sound, equal to their views, and packed again."""
 
     read: int
     sound: int
+    viewed: int
     packed: int
 
 
 def mutate(codec: Codec, files: list[bytes], count: int, seed: int) -> Outcome:
     """Damage `count` copies and let `codec` read them."""
     source = random.Random(seed)
-    sound = packed = 0
+    sound = viewed = packed = 0
     for _ in range(count):
         data = damaged(source.choice(files), source)
         sound += not codec.verify(program.Program, data)
         for strict in (True, False):
             try:
-                codec.pack(codec.unpack(program.Program, data, strict, []), {})
+                obj = codec.unpack(program.Program, data, strict, [])
+                viewed += codec.view(program.Program, data) == obj
+                codec.pack(obj, {})
                 packed += 1
             except (UnpackError, PackError):
                 continue
-    return Outcome(count, sound, packed)
+    return Outcome(count, sound, viewed, packed)
 
 
 def main(folder: str, count: str, seed: str = "1", codec_name: str = "native") -> None:

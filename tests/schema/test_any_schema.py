@@ -1,0 +1,189 @@
+"""The codecs that are generated for somebody else's schema agree, too."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from placewire_codegen.config import OutputPaths, ProjectConfig
+from placewire_codegen.generate import generate
+
+from .cpp.building import compilers
+from .damage import damaged
+from .forging import Forged
+from .strategies import JUNK, objects
+from .test_codecs_agree import outcome, patient
+
+PACKAGE = "a_package_for_trees"
+SCHEMA = Path(__file__).parent / "tree.fbs"
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    """The generated package of tree.fbs, with its native codec compiled."""
+    pytest.importorskip("nanobind", reason="compiling a native codec needs nanobind")
+    folder = tmp_path_factory.mktemp("trees")
+    shutil.copy(SCHEMA, folder)
+    generate(
+        ProjectConfig(
+            root=folder,
+            schemas=(Path(SCHEMA.name),),
+            package=PACKAGE,
+            cpp_namespace="trees",
+            targets=("python", "cpp", "nanobind"),
+            output=OutputPaths(
+                python=Path(PACKAGE), cpp=Path("include"), nanobind=Path("bindings"), docs=Path("d")
+            ),
+        )
+    )
+    _compile_native(folder)
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(f"{PACKAGE}.tree")
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _compile_native(folder: Path) -> None:
+    nanobind = Path(importlib.import_module("nanobind").__file__ or "").parent
+    includes = [
+        *(
+            "-isystem",
+            str(nanobind / "include"),
+            "-isystem",
+            str(nanobind / "ext/robin_map/include"),
+        ),
+        *("-isystem", sysconfig.get_path("include"), "-I", str(folder / "include")),
+    ]
+    command = [
+        *(compilers()[0], "-std=c++17", "-O0", "-fPIC", "-shared", "-fvisibility=hidden"),
+        *("-fno-strict-aliasing", "-w", *includes, str(nanobind / "src/nb_combined.cpp")),
+        *sorted(map(str, (folder / "bindings").glob("*.cpp"))),
+        *("-o", str(folder / PACKAGE / "_native.so")),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[:4000]
+
+
+@pytest.fixture(scope="module")
+def codecs(trees: ModuleType) -> tuple[Any, Any]:
+    """The native and the Python codec of the package."""
+    package = trees.__name__.rpartition(".")[0]
+    return importlib.import_module(f"{package}._native"), importlib.import_module(
+        f"{package}._pure"
+    )
+
+
+def deep(trees: ModuleType, levels: int) -> Any:
+    node = trees.Node("leaf")
+    for _ in range(levels - 1):
+        node = trees.Node("inner", left=node)
+    return node
+
+
+@settings(patient, max_examples=80)
+@given(data=st.data())
+def test_objects_give_the_same_bytes(
+    trees: ModuleType, codecs: tuple[Any, Any], data: st.DataObject
+) -> None:
+    obj = data.draw(objects(trees.Node))
+    packed = codecs[0].pack(obj, {})
+    assert packed == codecs[1].pack(obj, {})
+    for codec in codecs:
+        again = codec.unpack(trees.Node, packed, True, None)  # noqa: FBT003
+        assert repr(again) == repr(obj)
+        assert codec.verify(trees.Node, packed) == []
+
+
+@settings(patient, max_examples=80)
+@given(data=st.data())
+def test_what_one_refuses_the_other_refuses_with_the_same_words(
+    trees: ModuleType, codecs: tuple[Any, Any], data: st.DataObject
+) -> None:
+    obj = data.draw(objects(trees.Node))
+    field = data.draw(st.sampled_from(list(obj.__dataclass_fields__)))
+    setattr(obj, field, data.draw(st.sampled_from(JUNK))())
+    native, python = (outcome(lambda: codec.pack(obj, {})) for codec in codecs)  # noqa: B023
+    assert native == python
+
+
+def test_damaged_buffers_give_the_same_findings_and_objects(
+    trees: ModuleType, codecs: tuple[Any, Any]
+) -> None:
+    children = [trees.Node("child", any=trees.Leaf(2.0)), trees.Node("", levels=[trees.Level.Low])]
+    root = trees.Node(
+        "root", children, deep(trees, 3), names=["x", ""], maybe_color=trees.Color.Red
+    )
+    original = codecs[0].pack(root, {})
+    source = random.Random("trees")
+    sound = 0
+    for _ in range(3000):
+        data = damaged(original, source)
+        findings = [codec.verify(trees.Node, data) for codec in codecs]
+        assert findings[0] == findings[1]
+        sound += not findings[0]
+        reports: list[list[Any]] = [[], []]
+        native, python = (
+            outcome(lambda: codec.unpack(trees.Node, data, False, report))  # noqa: B023, FBT003
+            for codec, report in zip(codecs, reports, strict=True)
+        )
+        assert native == python
+        assert reports[0] == reports[1]
+    assert sound > 30
+
+
+def test_tables_nest_as_deep_as_readers_follow(trees: ModuleType, codecs: tuple[Any, Any]) -> None:
+    for codec in codecs:
+        packed = codec.pack(deep(trees, 64), {})
+        assert codec.verify(trees.Node, packed) == []
+        with pytest.raises(ValueError, match="tables nest 65 deep, at most 64 could be read again"):
+            codec.pack(deep(trees, 65), {})
+
+
+def test_an_object_that_contains_itself_is_refused(
+    trees: ModuleType, codecs: tuple[Any, Any]
+) -> None:
+    node = trees.Node("loop")
+    node.left = node
+    for codec in codecs:
+        with pytest.raises(ValueError, match=r"^left: this Node contains itself$"):
+            codec.pack(node, {})
+
+
+def test_a_required_field_must_be_there(trees: ModuleType, codecs: tuple[Any, Any]) -> None:
+    for codec in codecs:
+        with pytest.raises(ValueError, match=r"^name: must not be None"):
+            codec.pack(trees.Node(None), {})
+        nameless = Forged(codec.pack(trees.Node("name"), {}))
+        nameless.put(nameless.slot(nameless.root(), 0), 2, 0)
+        (finding,) = codec.verify(trees.Node, nameless)
+        assert (finding.rule, finding.path) == ("REQUIRED_FIELD_MISSING", "name")
+
+
+def test_a_view_shows_what_was_packed(trees: ModuleType, codecs: tuple[Any, Any]) -> None:
+    node = trees.Node(
+        "root",
+        colors=[trees.Color.Blue],
+        names=["a", ""],
+        truths=[True, False],
+        unsigned=[2**64 - 1],
+        blob=b"blob",
+        any=trees.Node("inner", maybe=-5, maybe_real=0.5),
+    )
+    assert codecs[0].view(trees.Node, codecs[0].pack(node, {})) == node
+
+
+def test_a_float_that_overflows_is_refused(trees: ModuleType, codecs: tuple[Any, Any]) -> None:
+    for codec in codecs:
+        with pytest.raises(ValueError, match=r"^weight: 1e\+300 is out of range for float32$"):
+            codec.pack(trees.Leaf(weight=1e300), {})
