@@ -149,11 +149,6 @@ class UnionInfo:
     strings: frozenset[int] = frozenset()
     structs: frozenset[int] = frozenset()
 
-    @property
-    def tags(self) -> Mapping[type[Any], int]:
-        """The tag of each member's Python type."""
-        return MappingProxyType({type_: tag for tag, type_ in self.members.items()})
-
 
 @dataclass(frozen=True, slots=True)
 class VectorInfo:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter, ne
+from operator import attrgetter, itemgetter, ne
 from typing import Any, NamedTuple, TypeGuard
 
 from .._wire import MAX_DEPTH
@@ -37,6 +37,8 @@ _LARGEST_BUFFER = 2**31 - 1
 
 SlotValues = tuple[Any, ...]
 Encode = Callable[["Packer", Any], SlotValues]
+_Member = tuple[int, Callable[["Packer", Any], int]]
+"""The tag of a union's member, and what writes its value and returns the position."""
 
 
 class Packer:
@@ -84,6 +86,16 @@ class Packer:
         if tuple(map(type, scalars)) != plan.scalar_types:
             scalars = plan.convert_scalars(scalars)
         values = [*scalars]
+        if plan.children:
+            self._children(plan, obj, values)
+        present = tuple(map(ne, values, plan.defaults))
+        if plan.float_slots:
+            present = plan.compare_floats_by_bits(present, values)
+        self.depth -= 1
+        return self._place(plan.layout(self.position, present), values)
+
+    def _children(self, plan: TablePlan, obj: Any, values: list[Any]) -> None:
+        """Write what a table refers to, and add its slot values to `values`."""
         for child, (encode, absent) in zip(plan.fetch_children(obj), plan.children, strict=True):
             if child is not None:
                 values += encode(self, child)
@@ -91,28 +103,22 @@ class Packer:
                 values += absent
             else:
                 raise TypeError("a mandatory field is None")
-        present = tuple(map(ne, values, plan.defaults))
-        if plan.float_slots:
-            present = plan.compare_floats_by_bits(present, values)
-        self.depth -= 1
-        return self._place(plan.layout(self.position, present), values)
 
     def _place(self, layout: Layout, values: list[Any]) -> int:
         base = self.position
         position = base + layout.size
         for index, distance in layout.references:
             values[index] = base + distance - values[index]
-        vtable = self.vtables.get(layout.vtable, 0)
-        is_new = not vtable
-        if is_new:
-            vtable = self.vtables[layout.vtable] = position + len(layout.vtable)
-        inline = layout.pack(vtable - position, *[values[index] for index in layout.picks])
-        self.chunks.append(inline)
-        self.position = position
-        if is_new:
-            self.chunks.append(layout.vtable)
-            self.position = vtable
-        self.alignment = max(self.alignment, layout.alignment)
+        if layout.alignment > self.alignment:  # noqa: PLR1730 - max() is slower, and this is hot
+            self.alignment = layout.alignment
+        vtable = self.vtables.get(layout.vtable)
+        if vtable is not None:
+            self.chunks.append(layout.pack(vtable - position, *layout.pick(values)))
+            self.position = position
+            return position
+        self.vtables[layout.vtable] = vtable = position + len(layout.vtable)
+        self.chunks += (layout.pack(vtable - position, *layout.pick(values)), layout.vtable)
+        self.position = vtable
         return position
 
     def string(self, text: str) -> int:
@@ -182,7 +188,7 @@ class Layout(NamedTuple):
 
     Attributes:
         pack: Packs the offset to the vtable and the present values, in the order of memory.
-        picks: Indices of these values.
+        pick: Picks these values from those of all slots.
         references: Index of each value that is a position, and how far its offset is stored from
             the end of the table.
         size: Bytes of the table, padding at its end included.
@@ -191,7 +197,7 @@ class Layout(NamedTuple):
     """
 
     pack: Callable[..., bytes]
-    picks: tuple[int, ...]
+    pick: Callable[[list[Any]], tuple[Any, ...]]
     references: tuple[tuple[int, int], ...]
     size: int
     alignment: int
@@ -283,7 +289,7 @@ class TablePlan:
         codes.append(f"<i{padding}x")
         return Layout(
             pack=struct.Struct("".join(reversed(codes))).pack,
-            picks=tuple(reversed(order)),
+            pick=_picker(order[::-1]),
             references=tuple((i, ends[i] - base) for i in order if self.slots[i].is_reference),
             size=position - base,
             alignment=max((self.slots[i].alignment for i in order), default=4),
@@ -316,6 +322,14 @@ def _fetcher(names: list[str]) -> Callable[[Any], SlotValues]:
         return lambda obj: ()
     fetch = attrgetter(*names)
     return fetch if len(names) > 1 else lambda obj: (fetch(obj),)
+
+
+def _picker(indices: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """Return a function that makes a tuple of the items at `indices`."""
+    if not indices:
+        return lambda values: ()
+    pick = itemgetter(*indices)
+    return pick if len(indices) > 1 else lambda values: (pick(values),)
 
 
 def _python_type(field: FieldInfo) -> type[Any]:
@@ -379,47 +393,49 @@ def _accepted(type_: type[Any], obj: object) -> type[Any]:
 
 
 def _union_encoder(union: UnionInfo) -> Encode:
-    tags = union.tags
+    members = _member_encoders(union)
 
     def encode(packer: Packer, obj: Any) -> SlotValues:
-        tag = _tag_of(tags, obj)
-        return tag, _encode_member(packer, union, tag, obj)
+        tag, write = members.get(type(obj)) or _member_of(members, obj)
+        return tag, write(packer, obj)
 
     return encode
 
 
 def _union_vector_encoder(union: UnionInfo) -> Encode:
     """Return what writes a vector of tags, then one of values; None stands for "none"."""
-    tags, scalar = union.tags, union.tag
+    members, scalar = _member_encoders(union), union.tag
 
     def encode(packer: Packer, value: Any) -> SlotValues:
         items = elements(value)
-        numbers = [0 if item is None else _tag_of(tags, item) for item in items]
-        return packer.numbers(scalar.code, scalar.size, numbers, scalar.size), packer.offsets(
+        found = [None if item is None else _member_of(members, item) for item in items]
+        tags = [0 if member is None else member[0] for member in found]
+        return packer.numbers(scalar.code, scalar.size, tags, scalar.size), packer.offsets(
             [
-                _encode_member(packer, union, tag, item) if tag else None
-                for tag, item in zip(numbers, items, strict=True)
+                None if member is None else member[1](packer, item)
+                for member, item in zip(found, items, strict=True)
             ]
         )
 
     return encode
 
 
-def _tag_of(tags: Mapping[type[Any], int], obj: Any) -> int:
-    tag = tags.get(type(obj))
-    if tag is None:
-        # Of a view, `__class__` is the class that it stands for.
-        tag = next(tags[base] for base in obj.__class__.__mro__ if base in tags)
-    return tag
+def _member_encoders(union: UnionInfo) -> dict[type[Any], _Member]:
+    return {type_: (tag, _member_encoder(union, tag)) for tag, type_ in union.members.items()}
 
 
-def _encode_member(packer: Packer, union: UnionInfo, tag: int, obj: Any) -> int:
+def _member_of(members: dict[type[Any], _Member], obj: Any) -> _Member:
+    # Of a view, `__class__` is the class that it stands for.
+    return next(members[base] for base in obj.__class__.__mro__ if base in members)
+
+
+def _member_encoder(union: UnionInfo, tag: int) -> Callable[[Packer, Any], int]:
     type_ = union.members[tag]
     if tag in union.strings:
-        return packer.string(obj.value)
+        return lambda packer, obj: packer.string(obj.value)
     if tag in union.structs:
-        return packer.struct(struct_plan(type_), obj)
-    return packer.table(_plan(type_), obj)
+        return lambda packer, obj: packer.struct(struct_plan(type_), obj)
+    return lambda packer, obj: packer.table(_plan(type_), obj)
 
 
 def _vector_encoder(vector: VectorInfo, key: str, force_align: int) -> Encode:
