@@ -36,7 +36,7 @@ OVERLOADED_NAMES = frozenset({"audit", "describe", "is_valid", "name", "pack", "
 
 SUPPORT_NAMES = OVERLOADED_NAMES | frozenset(
     """AbsentUnion Alignments AuditFinding AuditRule Box Bytes PackResult Path Rule StructView
-    TableView UnknownUnionMember Vector VerifyResult kModelStamp kRootPath objects std
+    TableView UnionVector UnknownUnionMember Vector VerifyResult kModelStamp kRootPath objects std
     wire""".split()
 )
 """Names of the support headers, which no schema name may hide."""

@@ -17,7 +17,7 @@ from ..model import (
 from .cpp_names import CppNames
 from .cpp_order import cyclic_namespaces, dependency_order, has_classes, references, used_namespaces
 from .cpp_text import function, guard, signature, string_literal
-from .cpp_views import header_magic, root_function
+from .cpp_views import header_magic, root_function, union_of
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,10 @@ class VerifierBuilder:
 
     def _checks(self, field: Field) -> Iterator[str]:
         action = f"return verifier.at({string_literal(field.name)});"
-        if field.type.kind is TypeKind.UNION:
+        if union_of(field.type) is not None:
             required = ", true" if field.required else ""
-            check = f"member<{self._reference(field.type)}{required}>"
+            union = self._reference(field.type.element or field.type)
+            check = f"{'member' if field.type.element is None else 'members'}<{union}{required}>"
         else:
             if field.required:
                 yield guard(f"!verifier.required(table, {field.offset})", action, indent=2)
