@@ -56,9 +56,10 @@ def finite_tables(
 
 def alternatives(type_: Type, unions: Mapping[str, UnionDefinition]) -> Sequence[Type]:
     """Return the types of a union's members, or the type itself if it is no union."""
-    if type_.kind is not TypeKind.UNION or type_.ref not in unions:
+    union = unions.get(type_.ref or "")
+    if type_.kind is not TypeKind.UNION or union is None:
         return (type_,)
-    return [member.type for member in unions[type_.ref].members]
+    return [member.type for member in union.members]
 
 
 def _is_finite(type_: Type, finite: set[str]) -> bool:
@@ -70,7 +71,7 @@ def check_presence(
 ) -> None:
     """Report each circle of tables that need each other.
 
-    flatc accepts `required` in such a circle, so one that `present` has no part in is accepted, too.
+    flatc accepts `required` in such a circle, so one without `present` is accepted, too.
     """
     finite = finite_tables((table.definition for table in tables.values()), unions)
     reported: set[str] = set()
