@@ -50,6 +50,8 @@ struct FieldPrinter {
       return value.data() != nullptr;
     } else if constexpr (IsVector<T>::value) {
       return value.is_present();
+    } else if constexpr (IsUnionVector<T>::value) {
+      return value.is_present;
     } else if constexpr (std::is_class_v<T> && !std::is_same_v<T, schema::UnknownUnionMember>) {
       return static_cast<bool>(value);
     } else {
@@ -74,6 +76,15 @@ void print_json(T value) {
       print_json(element);
     }
     std::putchar(']');
+  } else if constexpr (IsUnionVector<T>::value) {
+    std::putchar('[');
+    for (std::size_t i = 0; i < value.size; ++i) {
+      if (i != 0) std::putchar(',');
+      value.visit(i, [](auto member) { print_json(member); });
+    }
+    std::putchar(']');
+  } else if constexpr (std::is_same_v<T, schema::AbsentUnion>) {
+    std::fputs("null", stdout);
   } else if constexpr (std::is_same_v<T, std::string_view>) {
     print_text(value);
   } else if constexpr (IsOptional<T>::value) {
@@ -99,7 +110,7 @@ void print_json(T value) {
     }
   } else if constexpr (std::is_signed_v<T>) {
     std::printf("%lld", static_cast<long long>(value));
-  } else if constexpr (!std::is_same_v<T, schema::AbsentUnion>) {
+  } else {
     std::printf("%llu", static_cast<unsigned long long>(value));
   }
 }
