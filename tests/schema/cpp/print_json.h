@@ -95,7 +95,7 @@ void print_json(T value) {
     if (is_valid(value) && !name(value).empty()) {
       print_text(name(value));
     } else {
-      std::printf("%lld", static_cast<long long>(value));
+      print_json(static_cast<std::underlying_type_t<T>>(value));
     }
   } else if constexpr (std::is_same_v<T, bool>) {
     std::fputs(value ? "true" : "false", stdout);
@@ -106,7 +106,8 @@ void print_json(T value) {
     } else if (std::isinf(value)) {
       std::fputs(value < 0 ? "-Infinity" : "Infinity", stdout);
     } else {
-      std::printf("%.17g", static_cast<double>(value));
+      // With an exponent, so that Python reads a float.
+      std::printf("%.16e", static_cast<double>(value));
     }
   } else if constexpr (std::is_signed_v<T>) {
     std::printf("%lld", static_cast<long long>(value));

@@ -195,7 +195,7 @@ class Table {
   /// What an element of a vector of offsets refers to, if the element is known to be there.
   template <class T>
   T present_element(std::size_t slot, std::size_t index) const noexcept {
-    return referred<T>(vector<std::uint32_t>(slot).data() + index * sizeof(std::uint32_t));
+    return referred<T>(follow(position_ + offset(slot)) + (1 + index) * sizeof(std::uint32_t));
   }
 
   /// A union's value if its tag, in the slot before, is `tag`; else an absent one.
