@@ -222,8 +222,10 @@ def test_the_alignment_of_a_vector_can_be_raised(codec: Codec) -> None:
         (program.Double("1"), "double_val: expected float64, found str"),  # type: ignore[arg-type]
         (
             program.Int(10**5000),
-            "int_val: an integer of 16610 bits is out of range for int64"
-            " (-9223372036854775808..9223372036854775807)",
+            (
+                "int_val: an integer of 16610 bits is out of range for int64"
+                " (-9223372036854775808..9223372036854775807)"
+            ),
         ),
     ],
     ids=["a huge integer as a float", "a string as a float", "a huge integer"],
