@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,8 +46,8 @@ def generate(
         str | None, typer.Option("--cpp-namespace", help="Namespace around the generated C++.")
     ] = None,
     project: Annotated[
-        Path, typer.Option("--project", help="Folder of the pyproject.toml to read.")
-    ] = Path(),
+        Path | None, typer.Option("--project", help="Folder of the pyproject.toml to read.")
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Name every file that changes.")
     ] = False,
@@ -53,36 +56,13 @@ def generate(
 
     Without --schema, the table tool.placewire of pyproject.toml says what and where.
     """
-    if not schema and stamp.is_current(project):
-        typer.echo(stamp.NOTHING_TO_DO, err=True)
-        return
-    config = _configuration(schema, out, target, include, package, cpp_namespace, project)
-    result = _run(config, check=check)
-    _report(result, check=check, verbose=verbose)
-    if check and result.changes:
-        raise typer.Exit(FAILURE)
-    if not schema:
-        from .generate import remember
-
-        remember(config, result)
-
-
-def _configuration(
-    schema: list[Path] | None,
-    out: Path | None,
-    target: list[str] | None,
-    include: list[Path] | None,
-    package: str | None,
-    cpp_namespace: str | None,
-    project: Path,
-) -> ProjectConfig:
-    from .config import ConfigError, command_line_project, load_project
-
-    try:
-        if schema:
-            if out is None:
-                raise ConfigError("--schema needs --out DIR: say where the files go")
-            return command_line_project(
+    if schema:
+        if out is None:
+            raise _failure("--schema needs --out DIR: say where the files go", WRONG_USAGE)
+        if project is not None:
+            raise _failure("--schema and --project exclude each other", WRONG_USAGE)
+        config = _configured(
+            lambda config: config.command_line_project(
                 schema,
                 out,
                 targets=target or [],
@@ -90,29 +70,62 @@ def _configuration(
                 package=package,
                 cpp_namespace=cpp_namespace,
             )
-        if out or target or include or package or cpp_namespace:
-            raise ConfigError(
-                "--out, --target, --include, --package and --cpp-namespace need --schema"
-            )
-        return load_project(project)
-    except ConfigError as error:
+        )
+        _run(config, stamp.Inputs(), check=check, verbose=verbose)
+        return
+    if any(option is not None for option in (out, target, include, package, cpp_namespace)):
+        message = "--out, --target, --include, --package and --cpp-namespace need --schema"
+        raise _failure(message, WRONG_USAGE)
+    _generate_project(project or Path(), check=check, verbose=verbose)
+
+
+def _generate_project(root: Path, *, check: bool, verbose: bool) -> None:
+    """Generate what the pyproject.toml of `root` says, unless nothing has changed since."""
+    if stamp.is_current(root):
+        typer.echo(stamp.NOTHING_TO_DO, err=True)
+        return
+    inputs = stamp.Inputs()
+    config = _configured(lambda config: config.load_project(root, read=inputs.read))
+    result = _run(config, inputs, check=check, verbose=verbose)
+    from .generate import remember
+
+    remember(config, result, inputs)
+
+
+def _configured(make: Callable[[ModuleType], ProjectConfig]) -> ProjectConfig:
+    from . import config
+
+    try:
+        return make(config)
+    except config.ConfigError as error:
         raise _failure(str(error), WRONG_USAGE) from None
 
 
-def _run(config: ProjectConfig, *, check: bool) -> Result:
+def _run(config: ProjectConfig, inputs: stamp.Inputs, *, check: bool, verbose: bool) -> Result:
+    """Generate and say what has changed; with `check`, fail if anything would."""
     from .diagnostics import SchemaError
     from .generate import generate as run
+    from .render import WriteError
 
     try:
-        return run(config, check=check)
+        result = run(config, check=check, inputs=inputs, messages_from=Path())
     except SchemaError as error:
         typer.echo(str(error))
         raise typer.Exit(FAILURE) from None
     except OSError as error:
-        raise _failure(f"cannot write {error.filename}: {error.strerror}", FAILURE) from None
+        action = "write" if isinstance(error, WriteError) else "read"
+        raise _failure(f"cannot {action} {error.filename}: {error.strerror}", FAILURE) from None
+    _report(result, config.root, check=check, verbose=verbose)
+    if check and result.changes:
+        raise typer.Exit(FAILURE)
+    return result
 
 
-def _report(result: Result, *, check: bool, verbose: bool) -> None:
+def _report(result: Result, root: Path, *, check: bool, verbose: bool) -> None:
+    def shown(path: str) -> str:
+        """Spell a path so that it can be opened from here."""
+        return Path(os.path.relpath(root / path)).as_posix()
+
     changes = result.changes
     if not changes:
         typer.echo(f"{len(result.files)} files, all fresh.", err=True)
@@ -124,11 +137,12 @@ def _report(result: Result, *, check: bool, verbose: bool) -> None:
             ("left over", changes.left_over),
         ):
             for path in paths:
-                typer.echo(f"{path}: {problem}")
+                typer.echo(f"{shown(path)}: {problem}")
         typer.echo("Run `placewire generate` and commit the result.", err=True)
         return
-    for path in changes.paths if verbose else ():
-        typer.echo(path, err=True)
+    for path in changes.paths if verbose else changes.left_over:
+        removed = ": removed" if path in changes.left_over else ""
+        typer.echo(f"{shown(path)}{removed}", err=True)
     written = len(changes.missing) + len(changes.different)
     removed = f", {len(changes.left_over)} removed" if changes.left_over else ""
     typer.echo(f"{len(result.files)} files, {written} written{removed}.", err=True)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from .names import Name
+from .names import (
+    CPP_KEYWORDS,
+    MODULE_RESERVED,
+    Name,
+    NameScope,
+    why_not_cpp_namespace,
+    why_not_module,
+    why_not_package,
+)
 
 TargetName = Literal["python", "cpp", "nanobind", "docs"]
 ALL_TARGETS: tuple[TargetName, ...] = ("python", "cpp", "nanobind", "docs")
+_SHARED_FOLDERS = ("bindings", "docs", "include")
 
 
 class ConfigError(Exception):
@@ -64,16 +75,28 @@ class ProjectConfig(BaseModel):
     @field_validator("package")
     @classmethod
     def _is_importable(cls, package: str) -> str:
-        if not all(part.isidentifier() for part in package.split(".")):
-            raise ValueError(f"{package!r} is not an import name")
+        problem = why_not_package(package)
+        if problem:
+            raise ValueError(f"{problem}; choose another name")
         return package
+
+    @field_validator("cpp_namespace")
+    @classmethod
+    def _can_be_declared(cls, namespace: str) -> str:
+        problem = why_not_cpp_namespace(namespace)
+        if problem:
+            raise ValueError(problem)
+        return namespace
 
     @field_validator("modules")
     @classmethod
     def _modules_are_identifiers(cls, modules: dict[str, str]) -> dict[str, str]:
         for namespace, module in modules.items():
-            if not module.isidentifier() or module.startswith("_"):
-                raise ValueError(f"namespace {namespace!r} cannot become the module {module!r}")
+            problem = why_not_module(module)
+            if problem:
+                raise ValueError(
+                    f"namespace {namespace!r} cannot become the module {module!r}: {problem}"
+                )
         return modules
 
     @property
@@ -92,7 +115,8 @@ class ProjectConfig(BaseModel):
         listed = self.modules.get(namespace)
         if listed is not None:
             return listed
-        return Name(namespace.rpartition(".")[2]).snake if namespace else "schema"
+        last = Name(namespace.rpartition(".")[2]).snake if namespace else "schema"
+        return NameScope(MODULE_RESERVED).claim(last.lstrip("_") or "schema")
 
     @property
     def include_prefix(self) -> str:
@@ -104,15 +128,15 @@ class ProjectConfig(BaseModel):
         return self.output.cpp / self.include_prefix
 
 
-def load_project(root: Path) -> ProjectConfig:
-    """Read `[tool.placewire]` of `root`/pyproject.toml.
+def load_project(root: Path, *, read: Callable[[Path], bytes] = Path.read_bytes) -> ProjectConfig:
+    """Read `[tool.placewire]` of `root`/pyproject.toml, whose contents `read` returns.
 
     Raises:
         ConfigError: The file or the table is missing, or a value is not usable.
     """
     path = root / "pyproject.toml"
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))["tool"]["placewire"]
+        table = tomllib.loads(read(path).decode())["tool"]["placewire"]
     except FileNotFoundError:
         raise ConfigError(
             f"{path} does not exist; run in a project, or pass --schema and --out"
@@ -123,7 +147,23 @@ def load_project(root: Path) -> ProjectConfig:
         raise ConfigError(
             f"{path} has no table [tool.placewire]; add one, or pass --schema and --out"
         ) from None
-    return _validated({**table, "root": root}, f"{path}, [tool.placewire]")
+    source = f"{path}, [tool.placewire]"
+    config = _validated({**table, "root": root}, source)
+    _check_outputs(config, source)
+    return config
+
+
+def _check_outputs(config: ProjectConfig, source: str) -> None:
+    """Report outputs outside the project, and a package whose folder is not called like it."""
+    for target, path in config.output:
+        if path.is_absolute() or ".." in path.parts:
+            raise ConfigError(f"{source}: output.{target}: `{path}` lies outside the project")
+    folder, name = config.output.python.name, config.package.rpartition(".")[2]
+    if folder != name:
+        raise ConfigError(
+            f"{source}: output.python: the folder of package `{config.package}` must be called "
+            f"`{name}`, not `{folder}`"
+        )
 
 
 def command_line_project(
@@ -137,29 +177,53 @@ def command_line_project(
 ) -> ProjectConfig:
     """Describe a run that has no pyproject.toml: everything goes below `output`.
 
-    The package is called after the first schema if no name is given.
+    The package is called after the first schema if no name is given, and the C++ namespace after
+    the package. Each package has folders of its own, so that several can share `output`. The root
+    is the folder of the schemas, so that files do not tell from where they were generated.
 
     Raises:
         ConfigError: A value is not usable.
     """
-    name = package or Name(schemas[0].stem).snake
+    name = Name(schemas[0].stem).snake if package is None else package
+    if name in _SHARED_FOLDERS:
+        folders = ", ".join(f"`{folder}`" for folder in _SHARED_FOLDERS)
+        raise ConfigError(f"--package: {folders} are folders that packages share, not packages")
+    root = Path(os.path.commonpath([_absolute(schema).parent for schema in schemas]))
+    parts = name.split(".")
     return _validated(
         {
-            "root": Path.cwd(),
-            "schemas": schemas,
-            "include": include,
+            "root": root,
+            "schemas": [_seen_from(root, schema) for schema in schemas],
+            "include": [_seen_from(root, folder) for folder in include],
             "package": name,
-            "cpp_namespace": cpp_namespace or name,
+            "cpp_namespace": _cpp_namespace(parts) if cpp_namespace is None else cpp_namespace,
             "targets": targets or ["python"],
             "output": {
-                "python": output / name,
-                "cpp": output / "include",
-                "nanobind": output / "bindings",
-                "docs": output / "docs",
+                "python": _seen_from(root, output.joinpath(*parts)),
+                "cpp": _seen_from(root, output / "include"),
+                "nanobind": _seen_from(root, output.joinpath("bindings", *parts)),
+                "docs": _seen_from(root, output.joinpath("docs", *parts)),
             },
         },
         "command line",
     )
+
+
+def _cpp_namespace(parts: list[str]) -> str:
+    return "::".join(NameScope(CPP_KEYWORDS).claim(part) for part in parts)
+
+
+def _seen_from(root: Path, path: Path) -> Path:
+    """Return `path` relative to `root`, or absolute if it lies elsewhere.
+
+    Links are not followed: behind one, `..` would lead to another place.
+    """
+    absolute = _absolute(path)
+    return absolute.relative_to(root) if absolute.is_relative_to(root) else absolute
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `resolve` follows links
 
 
 def _validated(values: dict[str, Any], source: str) -> ProjectConfig:

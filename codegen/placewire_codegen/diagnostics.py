@@ -14,11 +14,17 @@ _WIDEST_QUOTE = 100
 
 
 class Source:
-    """The text of one schema file, and the path that messages name it by."""
+    """The text of one schema file.
 
-    def __init__(self, path: str, text: str) -> None:
+    Attributes:
+        path: What messages call it.
+        model_path: What the model calls it, if that is something else.
+    """
+
+    def __init__(self, path: str, text: str, *, model_path: str | None = None) -> None:
         self.path = path
         self.text = text
+        self.model_path = path if model_path is None else model_path
 
     @cached_property
     def _line_starts(self) -> list[int]:

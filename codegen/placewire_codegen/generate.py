@@ -33,18 +33,36 @@ def template_directory() -> Path:
     return installed if installed.is_dir() else Path(__file__).parents[2] / "templates"
 
 
-def generate(config: ProjectConfig, *, check: bool = False) -> Result:
+def generate(
+    config: ProjectConfig,
+    *,
+    check: bool = False,
+    inputs: stamp.Inputs | None = None,
+    messages_from: Path | None = None,
+) -> Result:
     """Generate everything that `config` asks for; with `check`, only compare.
+
+    Args:
+        config: What to generate and where.
+        check: Write nothing.
+        inputs: Takes what the run reads, for `remember`.
+        messages_from: Folder that messages name schemas from; the project's root if not given.
 
     Raises:
         SchemaError: The schemas have errors; all of them are in it.
-        OSError: A file could not be written. Nothing has been replaced then.
+        WriteError: A file could not be written. If that is seen before the first is replaced, as
+            with a full disk, nothing has changed.
+        OSError: A template or an output cannot be read.
     """
+    inputs = inputs or stamp.Inputs()
+    inputs.read_all(stamp.generator_files(template_directory()))
     schema = load_schema(
         [config.root / path for path in config.schemas],
         include_directories=[config.root / path for path in config.include],
         root=config.root,
+        messages_from=messages_from,
         features=_common_features(config.targets),
+        read=inputs.read,
     )
     files = tuple(render_all(schema, config))
     changes = compare(config.root, files, config.output_directories)
@@ -72,14 +90,14 @@ def _module_of(target: TargetName) -> ModuleType:
     return import_module(f".targets.{target}", __package__)
 
 
-def remember(config: ProjectConfig, result: Result) -> None:
-    """Record that the project's files are fresh, so that the next run can see it at once."""
-    outputs = [config.root / file.path for file in result.files]
-    watched = [
-        config.root / "pyproject.toml",
-        *(config.root / path for path in result.schema.files),
-        *stamp.generator_files(template_directory()),
-        *outputs,
-        *sorted({path.parent for path in outputs}),
-    ]
-    stamp.record(config.root, watched)
+def remember(config: ProjectConfig, result: Result, inputs: stamp.Inputs) -> None:
+    """Record that the project's files are fresh, so that the next run can see it at once.
+
+    Args:
+        config: What was generated.
+        result: What came out.
+        inputs: What the run and `load_project` have read.
+    """
+    outputs = {config.root / file.path: stamp.hash_of(file.text.encode()) for file in result.files}
+    folders = sorted({path.parent for path in outputs})
+    stamp.record(config.root, {**inputs.hashes, **outputs}, folders)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,70 +29,93 @@ class Unit:
 _DEEPEST_INCLUDE = 100
 
 
+def read_bytes(path: Path) -> bytes:
+    """Return the contents of a file, as `SchemaFiles` reads them unless told otherwise."""
+    return path.read_bytes()
+
+
 class SchemaFiles:
     """Reads schema files, each once however often it is named.
 
     Args:
         include_directories: Where an include is looked for if it is not beside its includer.
-        root: Directory that paths in messages and in the model are relative to.
+        root: Directory that paths in the model are relative to.
+        messages_from: Directory that paths in messages are relative to.
         diagnostics: Takes what is wrong with the files.
+        read: Returns the contents of a file, by the path that it was found under.
     """
 
     def __init__(
-        self, include_directories: Sequence[Path], root: Path, diagnostics: Diagnostics
+        self,
+        include_directories: Sequence[Path],
+        *,
+        root: Path,
+        messages_from: Path,
+        diagnostics: Diagnostics,
+        read: Callable[[Path], bytes],
     ) -> None:
         self._include_directories = tuple(include_directories)
-        self._root = root.resolve()
+        self._root = _Base(root)
+        self._messages_from = _Base(messages_from)
         self._diagnostics = diagnostics
+        self._read_bytes = read
         self._depth = 0
         self._read: dict[Path, syntax.SyntaxTree | None] = {}
         self.paths: list[str] = []
-        """All files so far as messages name them, each after those that it includes."""
+        """All files so far as the model names them, each after those that it includes."""
+        self.message_paths: list[str] = []
+        """The same files as messages name them."""
 
     def unit(self, entry: Path) -> Unit:
         """Read an entry file and its includes; what cannot be read is reported and left out."""
         visited: dict[Path, syntax.SyntaxTree | None] = {}
         trees: list[syntax.SyntaxTree] = []
-        path = entry.resolve()
-        self._visit(path, None, visited, trees)
-        return Unit(visited[path], tuple(trees), complete=None not in visited.values())
+        self._visit(entry, None, visited, trees)
+        return Unit(visited[entry.resolve()], tuple(trees), complete=None not in visited.values())
 
     def _visit(
         self,
-        path: Path,
+        named: Path,
         included_at: Span | None,
         visited: dict[Path, syntax.SyntaxTree | None],
         trees: list[syntax.SyntaxTree],
     ) -> None:
+        path = named.resolve()
         first_time = path not in self._read
         if first_time:
-            self._read[path] = self._parse(path, included_at)
+            self._read[path] = self._parse(named, included_at)
         tree = visited[path] = self._read[path]
         if tree is not None:
             for include in tree.includes:
                 span = tree.span(include.path)
-                found = self._find(include.path.text, path, span if first_time else None)
+                found = self._find(include.path.text, named, span if first_time else None)
                 if found is None:
                     visited[path / include.path.text] = None
-                elif found not in visited and self._depth < _DEEPEST_INCLUDE:
+                elif found.resolve() not in visited and self._depth < _DEEPEST_INCLUDE:
                     self._depth += 1
                     self._visit(found, span, visited, trees)
                     self._depth -= 1
-                elif found not in visited:
+                elif found.resolve() not in visited:
                     self._diagnostics.error(span, f"more than {_DEEPEST_INCLUDE} nested includes")
             trees.append(tree)
         if first_time:
-            self.paths.append(self._shown(path))
+            self.paths.append(self._root.relative(named))
+            self.message_paths.append(self._messages_from.relative(named))
 
     def _find(self, wanted: str, includer: Path, report_at: Span | None) -> Path | None:
-        """The file that an include names: beside its includer, else in an include directory."""
-        directories = (includer.parent, *self._include_directories)
+        """The file that an include names: beside its includer, else in an include directory.
+
+        An includer that is a link has two places: that of the link comes first.
+        """
+        beside = dict.fromkeys((includer.parent, includer.resolve().parent))
+        directories = (*beside, *self._include_directories)
         for directory in directories:
             candidate = directory / wanted
             if candidate.exists():
-                return candidate.resolve()
+                return candidate
         if report_at is not None:
-            looked = ", ".join(f"`{self._shown(directory)}`" for directory in directories)
+            shown = dict.fromkeys(map(self._messages_from.relative, directories))
+            looked = ", ".join(f"`{directory}`" for directory in shown)
             self._diagnostics.error(
                 report_at,
                 f'included file "{wanted}" does not exist',
@@ -101,9 +124,9 @@ class SchemaFiles:
         return None
 
     def _parse(self, path: Path, included_at: Span | None) -> syntax.SyntaxTree | None:
-        shown = self._shown(path)
+        shown = self._messages_from.relative(path)
         try:
-            data = path.read_bytes()
+            data = self._read_bytes(path)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             message = f"cannot read the file: {reason[:1].lower()}{reason[1:]}"
@@ -117,7 +140,8 @@ class SchemaFiles:
         except UnicodeDecodeError as error:
             self._report_encoding(shown, error)
             return None
-        return parse(Source(shown, text), self._diagnostics)
+        source = Source(shown, text, model_path=self._root.relative(path))
+        return parse(source, self._diagnostics)
 
     def _report_encoding(self, shown: str, error: UnicodeDecodeError) -> None:
         before = error.object[: error.start].decode()
@@ -128,5 +152,20 @@ class SchemaFiles:
             hint="save the file as UTF-8",
         )
 
-    def _shown(self, path: Path) -> str:
-        return Path(os.path.relpath(path, self._root)).as_posix()
+
+class _Base:
+    """A directory that paths are made relative to.
+
+    A path is kept as it was named if that lies in the directory, so that the name does not tell
+    where a link leads; otherwise, links are followed first.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._named = os.path.abspath(directory)  # noqa: PTH100 - `resolve` follows links
+        self._real = directory.resolve()
+
+    def relative(self, path: Path) -> str:
+        named = Path(os.path.relpath(path, self._named))
+        if ".." in named.parts:
+            named = Path(os.path.relpath(path.resolve(), self._real))
+        return named.as_posix()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+import sys
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[A-Z]+")
 
@@ -21,6 +22,53 @@ CPP_KEYWORDS = frozenset(
 )
 PYTHON_KEYWORDS = frozenset(keyword.kwlist)
 PYTHON_BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
+
+MODULE_RESERVED = (
+    PYTHON_KEYWORDS
+    | PYTHON_BUILTINS
+    | frozenset(
+        """annotations codec_name dataclass field pack reflection unpack verify view""".split()
+    )
+)
+"""What a generated package or module calls something else by; no module can have such a name."""
+
+_CPP_NAME = re.compile(r"(?!_[A-Z])(?!.*__)[A-Za-z_][A-Za-z0-9_]*")
+
+
+def why_not_package(package: str) -> str | None:
+    """Say why `package` cannot be imported as a generated package; None if it can."""
+    for part in package.split("."):
+        if part in PYTHON_KEYWORDS:
+            return f"{part!r} is a keyword of Python"
+        if not part.isidentifier():
+            return f"{package!r} is not an import name"
+    if package.partition(".")[0] in sys.stdlib_module_names:
+        return f"{package!r} would hide a module of Python's standard library"
+    return None
+
+
+def why_not_module(module: str) -> str | None:
+    """Say why `module` cannot name the code of a namespace in Python and C++; None if it can."""
+    for language, keywords in (("Python", PYTHON_KEYWORDS), ("C++", CPP_KEYWORDS)):
+        if module in keywords:
+            return f"{module!r} is a keyword of {language}"
+    if not module.isidentifier() or module.startswith("_") or not _CPP_NAME.fullmatch(module):
+        return f"{module!r} is not a name that Python and C++ accept"
+    if module in MODULE_RESERVED:
+        return f"{module!r} has a meaning of its own in generated code"
+    return None
+
+
+def why_not_cpp_namespace(namespace: str) -> str | None:
+    """Say why `namespace`, such as `a::b`, cannot be declared in C++; None if it can."""
+    for part in namespace.split("::"):
+        if part in CPP_KEYWORDS:
+            return f"{part!r} is a keyword or a macro of C++"
+        if not _CPP_NAME.fullmatch(part):
+            return f"{namespace!r} is not a C++ namespace; write it as `a::b`"
+    if namespace.partition("::")[0] == "std":
+        return "the namespace `std` belongs to the standard library"
+    return None
 
 
 class Name:

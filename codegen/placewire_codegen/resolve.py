@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from .diagnostics import Diagnostics, Note
 from .enums import resolve_enum, resolve_union
 from .features import SUPPORTED, Feature
 from .file_facts import FileFacts
-from .includes import SchemaFiles, Unit
+from .includes import SchemaFiles, Unit, read_bytes
 from .model import Definition, Root, Schema, TableDefinition
 from .scope import Context, DeclarationNode, Definitions, Scope, Symbol, collect, prefixes_of
 from .services import Services
@@ -28,7 +28,9 @@ def load_schema(
     *,
     include_directories: Sequence[Path] = (),
     root: Path,
+    messages_from: Path | None = None,
     features: frozenset[Feature] = SUPPORTED,
+    read: Callable[[Path], bytes] = read_bytes,
 ) -> Schema:
     """Read schema files and all that they include.
 
@@ -40,20 +42,28 @@ def load_schema(
         entries: The files to begin with.
         include_directories: Where an include is looked for if it is not beside its includer.
         root: Directory that the model's paths are relative to.
+        messages_from: Directory that the paths in messages are relative to, `root` if not given.
         features: Parts of the language to accept though not all generated code can handle them.
+        read: Returns the contents of a file.
 
     Raises:
         SchemaError: A file cannot be read or is wrong; all defects of all files are listed.
     """
     diagnostics = Diagnostics()
-    files = SchemaFiles(include_directories, root, diagnostics)
+    files = SchemaFiles(
+        include_directories,
+        root=root,
+        messages_from=root if messages_from is None else messages_from,
+        diagnostics=diagnostics,
+        read=read,
+    )
     resolver = _Resolver(diagnostics, features)
     with _collector_paused():
         units = [files.unit(entry) for entry in entries]
         resolver.collect(units)
         for unit in units:
             resolver.resolve(unit)
-    diagnostics.raise_if_any(files.paths)
+    diagnostics.raise_if_any(files.message_paths)
     return resolver.schema(files.paths)
 
 

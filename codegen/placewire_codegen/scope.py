@@ -196,7 +196,7 @@ class Context:
 
     def location(self, node: syntax.Place) -> model.Location:
         line, column = self.tree.source.position(node.start)
-        return model.Location(path=self.tree.source.path, line=line, column=column)
+        return model.Location(path=self.tree.source.model_path, line=line, column=column)
 
     def doc(self, lines: syntax.Doc) -> tuple[str, ...]:
         """A doc comment without the blank that follows `///` and without blanks at line ends."""

@@ -4,11 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 STAMP_PATH = Path(".placewire") / "generate.json"
 NOTHING_TO_DO = "Nothing to do: every generated file is fresh."
+
+
+class Inputs:
+    """What a run has read: the hash of each file as it was at that moment.
+
+    A file that changes while the run goes on thus differs from its hash, and the next run works
+    again. What is not read through this class must be hashed before the run uses it.
+    """
+
+    def __init__(self) -> None:
+        self.hashes: dict[Path, str] = {}
+
+    def read(self, path: Path) -> bytes:
+        """Return the contents of a file.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        content = path.read_bytes()
+        self.hashes[path] = hash_of(content)
+        return content
+
+    def read_all(self, paths: Iterable[Path]) -> None:
+        """Hash files that somebody else is about to read."""
+        for path in paths:
+            self.read(path)
 
 
 def is_current(root: Path) -> bool:
@@ -19,23 +46,24 @@ def is_current(root: Path) -> bool:
     try:
         recorded = json.loads((root / STAMP_PATH).read_bytes())
         return bool(recorded) and all(
-            _hash(root / path) == digest for path, digest in recorded.items()
+            _hash_on_disk(root / path) == digest for path, digest in recorded.items()
         )
     except (OSError, ValueError, AttributeError):
         return False
 
 
-def record(root: Path, paths: Iterable[Path]) -> None:
-    """Remember the contents of `paths`: inputs, outputs, the configuration and the generator.
+def record(root: Path, hashes: Mapping[Path, str], folders: Iterable[Path]) -> None:
+    """Remember the hashes of inputs and outputs, and the names of what is in `folders`.
 
-    A folder stands for the names of the files in it, so that a file that comes or goes is noticed.
-    Not being able to remember is no failure: the next run does the work again.
+    A file that comes to a folder or goes is noticed so. Not being able to remember, since a folder
+    has vanished or nothing can be written, is no failure: the next run does the work again.
     """
-    hashes = {_relative(path, root): _hash(root / path) for path in paths}
     stamp = root / STAMP_PATH
     try:
+        recorded = {_relative(path, root): digest for path, digest in hashes.items()}
+        recorded |= {_relative(folder, root): _hash_on_disk(folder) for folder in folders}
         stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(json.dumps(hashes, indent=0, sort_keys=True), encoding="utf-8")
+        stamp.write_text(json.dumps(recorded, indent=0, sort_keys=True), encoding="utf-8")
     except OSError:
         return
 
@@ -45,15 +73,19 @@ def generator_files(templates: Path) -> list[Path]:
     return [*sorted(Path(__file__).parent.rglob("*.py")), *sorted(templates.rglob("*.jinja"))]
 
 
+def hash_of(content: bytes) -> str:
+    """Return the hash of a file's contents as a stamp holds it."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
 def _relative(path: Path, root: Path) -> str:
+    """Name a file within the project such that the project can move; others stay absolute."""
+    path, root = Path(os.path.abspath(path)), Path(os.path.abspath(root))  # noqa: PTH100 - keep links
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-def _hash(path: Path) -> str:
+def _hash_on_disk(path: Path) -> str:
     if path.is_dir():
-        content = "\n".join(
-            sorted(entry.name for entry in path.iterdir() if entry.is_file())
-        ).encode()
-    else:
-        content = path.read_bytes()
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+        names = sorted(entry.name for entry in path.iterdir() if entry.name != "__pycache__")
+        return hash_of("\n".join(names).encode())
+    return hash_of(path.read_bytes())

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import typer
+from placewire_codegen import stamp
 from placewire_codegen.cli import generate
 from typer.testing import CliRunner, Result
 
@@ -182,3 +187,217 @@ def test_an_output_that_cannot_be_written_is_a_failure_with_its_name(project: Pa
     assert result.exit_code == 1
     assert result.stderr.startswith("error: cannot write ")
     assert "out" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--target", "python"), ("--out", "there"), ("--package", "shed")]
+)
+def test_a_fresh_project_does_not_excuse_wrong_usage(
+    project: Path, arguments: tuple[str, ...]
+) -> None:
+    assert run().exit_code == 0
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "error: --out, --target, --include, --package and --cpp-namespace need --schema\n",
+    )
+    assert not (project / "there").exists()
+
+
+def test_a_schema_of_ones_own_is_no_project(project: Path) -> None:
+    result = run("--schema", "garden.fbs", "--out", "there", "--project", ".")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "error: --schema and --project exclude each other\n",
+    )
+    assert not (project / "there").exists()
+
+
+def test_a_full_disk_is_a_failure_with_the_output_that_did_not_fit(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> object:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("placewire_codegen.render.os.fdopen", refuse)
+    result = run()
+    assert result.exit_code == 1
+    assert result.stderr == "error: cannot write out/garden/py.typed: No space left on device\n"
+    assert not list((project / "out" / "garden").iterdir())
+
+
+def test_an_output_that_cannot_be_read_is_not_said_to_be_unwritable(project: Path) -> None:
+    (project / "out" / "garden" / "garden.py").mkdir(parents=True)
+    result = run()
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "error: cannot read out/garden/garden.py: Is a directory\n",
+    )
+
+
+def files_below(folder: Path) -> list[str]:
+    """Return the files of `folder`, which are not caches."""
+    paths = sorted(folder.rglob("*"))
+    return [p.relative_to(folder).as_posix() for p in paths if p.is_file() and p.suffix != ".pyc"]
+
+
+ALL_TARGETS = tuple(
+    word for target in ("python", "cpp", "nanobind", "docs") for word in ("--target", target)
+)
+
+
+def test_two_packages_share_an_output_folder(project: Path) -> None:
+    (project / "shed.fbs").write_text("namespace shed; table Tool { name: string; }")
+    assert run("--schema", "garden.fbs", "--out", "there", *ALL_TARGETS).exit_code == 0
+    first = files_below(project / "there")
+    assert len(first) > 30
+    result = run("--schema", "shed.fbs", "--out", "there", *ALL_TARGETS)
+    assert (result.exit_code, "removed" in result.stderr) == (0, False)
+    assert set(first) < set(files_below(project / "there"))
+    assert run("--schema", "garden.fbs", "--out", "there", *ALL_TARGETS, "--check").exit_code == 0
+
+
+def test_what_is_removed_is_named(project: Path) -> None:
+    run("--schema", "garden.fbs", "--out", "there")
+    (project / "garden.fbs").write_text("namespace flowers; table Plant { name: string; }")
+    result = run("--schema", "garden.fbs", "--out", "there")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[:2] == [
+        "there/garden/_descriptors/garden.py: removed",
+        "there/garden/garden.py: removed",
+    ]
+    assert not (project / "there" / "garden" / "garden.py").exists()
+
+
+def test_a_folder_outside_the_working_directory_stays_fresh(project: Path) -> None:
+    (project / "inside").mkdir()
+    os.chdir(project / "inside")
+    arguments = ("--schema", "../garden.fbs", "--out", "../there")
+    assert run(*arguments).exit_code == 0
+    result = run(*arguments, "--check")
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--cpp-namespace", "../../x y"), "'../../x y' is not a C++ namespace"),
+        (("--cpp-namespace", "a::class"), "'class' is a keyword or a macro of C++"),
+        (("--cpp-namespace", "a::__b"), "'a::__b' is not a C++ namespace"),
+        (("--cpp-namespace", ""), "'' is not a C++ namespace"),
+        (("--cpp-namespace", "std::a"), "the namespace `std` belongs to the standard library"),
+        (("--package", "class"), "'class' is a keyword of Python"),
+        (("--package", "../shed"), "'../shed' is not an import name"),
+        (("--package", "enum"), "would hide a module of Python's standard library"),
+        (("--package", "docs"), "are folders that packages share"),
+    ],
+)
+def test_a_name_that_no_code_can_have_is_wrong_usage(
+    project: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    result = run("--schema", "garden.fbs", "--out", "there", "--target", "cpp", *arguments)
+    assert (result.exit_code, message in result.stderr) == (2, True)
+    assert files_below(project) == ["garden.fbs", "pyproject.toml"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('cpp_namespace = "garden"', 'cpp_namespace = "a/b"', "'a/b' is not a C++ namespace"),
+        ('docs = "out/docs"', 'docs = "../docs"', "output.docs: `../docs` lies outside"),
+        ('cpp = "out/include"', 'cpp = "/tmp"', "output.cpp: `/tmp` lies outside"),
+        ('python = "out/garden"', 'python = "out"', "must be called `garden`, not `out`"),
+    ],
+)
+def test_an_output_that_no_project_can_have_is_wrong_usage(
+    project: Path, old: str, new: str, message: str
+) -> None:
+    (project / "pyproject.toml").write_text(PYPROJECT.replace(old, new, 1))
+    result = run()
+    assert (result.exit_code, message in result.stderr) == (2, True)
+    assert files_below(project) == ["garden.fbs", "pyproject.toml"]
+
+
+@pytest.mark.parametrize("module", ["class", "delete", "a b", "_x", "reflection", "pack", "../x"])
+def test_a_module_that_no_code_can_have_is_wrong_usage(project: Path, module: str) -> None:
+    modules = f'[tool.placewire.modules]\ngarden = "{module}"\n'
+    (project / "pyproject.toml").write_text(PYPROJECT + modules)
+    result = run()
+    assert result.exit_code == 2
+    assert f"namespace 'garden' cannot become the module '{module}': " in result.stderr
+
+
+@pytest.mark.parametrize("namespace", ["class", "reflection", "pack", "type", "_x", "int"])
+def test_a_namespace_of_any_name_becomes_a_module_that_can_be_imported(
+    project: Path, namespace: str
+) -> None:
+    (project / "garden.fbs").write_text(f"namespace {namespace}; table Plant {{ name: string; }}")
+    assert run("--schema", "garden.fbs", "--out", "there").exit_code == 0
+    module = "x" if namespace == "_x" else f"{namespace}_"
+    code = f"import garden; assert garden.unpack and garden.{module}.Plant(name='x')"
+    subprocess.run([sys.executable, "-c", code], cwd=project / "there", check=True)
+
+
+def test_the_output_does_not_depend_on_the_working_directory(project: Path) -> None:
+    outputs = []
+    for number, folder in enumerate(("", "inside", "with a space/inside")):
+        (project / folder).mkdir(parents=True, exist_ok=True)
+        os.chdir(project / folder)
+        out = project / f"there {number}"
+        schema = os.path.relpath(project / "garden.fbs")
+        assert run("--schema", schema, "--out", str(out), *ALL_TARGETS).exit_code == 0
+        outputs.append({path: (out / path).read_bytes() for path in files_below(out)})
+    assert len(outputs[0]) > 30
+    assert outputs[0] == outputs[1] == outputs[2]
+
+
+def test_a_project_is_generated_from_another_folder(project: Path) -> None:
+    assert run().exit_code == 0
+    before = {path: (project / path).read_bytes() for path in files_below(project)}
+    elsewhere = project.with_name(f"{project.name} elsewhere")
+    elsewhere.mkdir()
+    os.chdir(elsewhere)
+    result = run("--project", str(project), "--check")
+    assert (result.exit_code, result.stderr) == (0, f"{stamp.NOTHING_TO_DO}\n")
+    (project / stamp.STAMP_PATH).unlink()
+    (project / "out" / "garden" / "garden.py").unlink()
+    assert run("--project", str(project)).exit_code == 0
+    assert {path: (project / path).read_bytes() for path in files_below(project)} == before
+    assert files_below(elsewhere) == []
+
+
+def test_messages_name_files_as_seen_from_the_working_directory(project: Path) -> None:
+    (project / "garden.fbs").write_text("table Plant { name: strin; }")
+    (project / "inside").mkdir()
+    os.chdir(project / "inside")
+    for arguments in (("--project", ".."), ("--schema", "../garden.fbs", "--out", "x")):
+        assert run(*arguments).stdout.startswith("../garden.fbs:1:21: error: ")
+
+
+def test_a_folder_with_spaces_is_a_folder(project: Path) -> None:
+    (project / "my schemas").mkdir()
+    (project / "garden.fbs").rename(project / "my schemas" / "garden.fbs")
+    text = PYPROJECT.replace('"garden.fbs"', '"my schemas/garden.fbs"').replace("out/", "my out/")
+    (project / "pyproject.toml").write_text(text)
+    assert run().exit_code == 0
+    module = (project / "my out" / "garden" / "garden.py").read_text()
+    assert "# Schema: my schemas/garden.fbs\n" in module
+    assert run("--check").stderr == f"{stamp.NOTHING_TO_DO}\n"
+
+
+@pytest.mark.parametrize("link", ["schema", "schema/garden.fbs"])
+def test_a_link_to_schemas_is_as_good_as_the_schemas(project: Path, link: str) -> None:
+    (project / "schema").mkdir()
+    (project / "garden.fbs").rename(project / "schema" / "garden.fbs")
+    (project / "pyproject.toml").write_text(PYPROJECT.replace('"garden', '"schema/garden', 1))
+    assert run().exit_code == 0
+    plain = {path: (project / "out" / path).read_bytes() for path in files_below(project / "out")}
+    elsewhere = project.with_name(f"{project.name} elsewhere")
+    (project / link).rename(elsewhere)
+    (project / link).symlink_to(elsewhere)
+    (project / stamp.STAMP_PATH).unlink()
+    result = run("--check")
+    assert (result.exit_code, result.stdout) == (0, "")
+    now = {path: (project / "out" / path).read_bytes() for path in files_below(project / "out")}
+    assert now == plain
+    assert len(now) > 10

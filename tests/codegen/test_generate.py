@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from placewire_codegen.config import ProjectConfig, command_line_project
 from placewire_codegen.generate import Result, generate
-from placewire_codegen.render import BANNER_START, compare, write
+from placewire_codegen.render import BANNER_START, WriteError, compare, write
 
 SCHEMA = """
 namespace garden;
@@ -150,10 +151,30 @@ def test_nothing_is_replaced_if_one_file_cannot_be_written(project: ProjectConfi
     (project.root / "out" / "garden" / "_pure").rename(project.root / "aside")
     (project.root / "out" / "garden" / "_pure").write_text("in the way")
     changed = [type(file)(file.path, file.text + "#\n") for file in files]
-    with pytest.raises(OSError, match="_pure"):
+    with pytest.raises(WriteError, match="_pure"):
         write(project.root, changed, compare(project.root, changed, project.output_directories))
     after = contents(project.root)
     assert {path: before[path] for path in after if path in before} == {
         path: text for path, text in after.items() if path in before
     }
     assert not [path for path in after if Path(path).name.startswith(".")]
+
+
+def test_a_full_disk_leaves_nothing_behind(
+    project: ProjectConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+
+    def open_full(descriptor: int, *_: object, **__: object) -> object:
+        opened.append(descriptor)
+        os.close(descriptor)
+        return Path("/dev/full").open("w", buffering=1)
+
+    monkeypatch.setattr("placewire_codegen.render.os.fdopen", open_full)
+    with pytest.raises(WriteError) as raised:
+        generate(project)
+    assert opened
+    assert Path(str(raised.value.filename)).parent == project.root / "out" / "garden"
+    assert not Path(str(raised.value.filename)).name.startswith(".")
+    assert raised.value.errno == errno.ENOSPC
+    assert contents(project.root) == {}

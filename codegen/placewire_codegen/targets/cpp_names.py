@@ -15,7 +15,7 @@ from ..model import (
     TypeKind,
     UnionDefinition,
 )
-from ..names import CPP_KEYWORDS, Name, NameScope
+from ..names import CPP_KEYWORDS, NameScope
 
 SCALAR_TYPES = {
     ScalarKind.BOOL: "bool",
@@ -56,8 +56,7 @@ class CppNames:
         self._schema = schema
         modules = NameScope(CPP_KEYWORDS | {"bindings", "std", "wire"})
         self._modules = {
-            namespace: modules.claim(module_name(namespace, config))
-            for namespace in schema.namespaces
+            namespace: modules.claim(config.module(namespace)) for namespace in schema.namespaces
         }
         self._scopes = {
             namespace: NameScope(CPP_KEYWORDS | SUPPORT_NAMES | set(self._modules.values()))
@@ -134,13 +133,6 @@ class CppNames:
     def include(self, namespace: str, header: str) -> str:
         """Return what follows `#include` to reach a header of a module."""
         return f"{self.include_prefix}/{self.module(namespace)}/{header}"
-
-
-def module_name(namespace: str, config: ProjectConfig) -> str:
-    """Return the configured module of a namespace, or its last part in snake case."""
-    if namespace in config.modules:
-        return config.modules[namespace]
-    return Name(namespace.rpartition(".")[2]).snake if namespace else "schema"
 
 
 def _member_names(definition: EnumDefinition | UnionDefinition) -> dict[str, str]:
