@@ -15,7 +15,8 @@ from .enums import resolve_enum, resolve_union
 from .features import SUPPORTED, Feature
 from .file_facts import FileFacts
 from .includes import SchemaFiles, Unit, read_bytes
-from .model import Definition, Root, Schema, TableDefinition
+from .model import Definition, Root, Schema
+from .presence import DeclaredTable, check_presence
 from .scope import Context, DeclarationNode, Definitions, Scope, Symbol, collect, prefixes_of
 from .services import Services
 from .tables import resolve_struct, resolve_table
@@ -63,6 +64,7 @@ def load_schema(
         resolver.collect(units)
         for unit in units:
             resolver.resolve(unit)
+        resolver.check()
     diagnostics.raise_if_any(files.message_paths)
     return resolver.schema(files.paths)
 
@@ -95,7 +97,7 @@ class _Resolver:
         self._features = features
         self._files: dict[str, _File] = {}
         self._known = Definitions()
-        self._tables: list[TableDefinition] = []
+        self._tables: list[DeclaredTable] = []
         self._roots: dict[str, Root] = {}
         self._services = Services()
 
@@ -105,7 +107,7 @@ class _Resolver:
             enums=tuple(self._known.enums.values()),
             unions=tuple(self._known.unions.values()),
             structs=tuple(self._known.structs.values()),
-            tables=tuple(self._tables),
+            tables=tuple(table.definition for table in self._tables),
             roots=tuple(self._roots.values()),
         )
 
@@ -142,6 +144,11 @@ class _Resolver:
             root = self._files[path].root
             if root is not None:
                 self._roots[path] = root
+
+    def check(self) -> None:
+        """Report what is wrong with the tables as a whole; each is resolved by now."""
+        tables = {table.definition.full_name: table for table in self._tables}
+        check_presence(tables, self._known.unions)
 
     def _resolve_file(self, tree: syntax.SyntaxTree, file: _File, scope: Scope) -> None:
         symbols = iter(file.symbols)
@@ -181,7 +188,8 @@ class _Resolver:
         elif isinstance(node, syntax.TableNode) and node.is_struct:
             _keep(known.structs, resolve_struct(node, context, known))
         elif isinstance(node, syntax.TableNode):
-            self._tables.append(resolve_table(node, context, known))
+            table = resolve_table(node, context, known)
+            self._tables.append(DeclaredTable(table, node, context))
 
 
 _Definition = TypeVar("_Definition", bound=Definition)

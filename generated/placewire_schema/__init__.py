@@ -22,6 +22,8 @@ from ._select import codec as _codec
 from ._select import codec_name
 from ._wire import (
     MODEL_STAMP,
+    REBUILD_COMMAND,
+    UNKNOWN_RULES,
     CodecError,
     Finding,
     PackError,
@@ -31,6 +33,8 @@ from ._wire import (
 
 __all__ = [
     "MODEL_STAMP",
+    "REBUILD_COMMAND",
+    "UNKNOWN_RULES",
     "CodecError",
     "Finding",
     "PackError",

@@ -141,7 +141,8 @@ class _Checker:
         except TypeError as error:
             raise self._error(str(error)) from None
         may_be_none = isinstance(vector.element, UnionInfo)
-        for index, item in enumerate(() if vector.is_bytes else items):
+        # Looking at an element may run code that changes the list.
+        for index, item in enumerate(() if vector.is_bytes else tuple(items)):
             if item is not None or not may_be_none:
                 with self._at(f"[{index}]"):
                     self._value(vector.element, item)

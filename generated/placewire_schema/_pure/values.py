@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 from ..reflection import ArrayInfo, EnumInfo, ScalarInfo
+
+T = TypeVar("T")
 
 _LONGEST_SHOWN = 256  # bits
 _THIS_PACKAGE = __package__.rpartition(".")[0]
@@ -63,18 +66,42 @@ def float_value(scalar: ScalarInfo, value: object) -> float:
     return number
 
 
-def elements(value: object) -> list[Any]:
-    """Return the elements of a list, a tuple or another sequence that is not text or bytes."""
-    if isinstance(value, list):
+def elements(value: object) -> Sequence[Any]:
+    """Return the elements of a list, a tuple or another sequence that is not text or bytes.
+
+    A list or a tuple is returned as it is; whatever else iterates is copied.
+    """
+    if type(value) is list or type(value) is tuple:
         return value
-    is_text = isinstance(value, str | bytes | bytearray | memoryview)
-    is_sequence = hasattr(value, "__len__") and hasattr(value, "__getitem__")
-    if is_text or not is_sequence or isinstance(value, dict):
+    is_other = issubclass(type(value), str | bytes | bytearray | memoryview | dict)
+    if is_other or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
         raise TypeError(f"expected a list, found {kind(value)}")
-    return list(value)  # type: ignore[call-overload, no-any-return]
+    return tuple(value)  # type: ignore[arg-type]
 
 
-def array_elements(array: ArrayInfo, value: object) -> list[Any]:
+def converted(convert: Callable[[Any], T], value: object) -> list[T]:
+    """Return what `convert` makes of each element of a sequence.
+
+    Raises:
+        RuntimeError: A list has another size afterwards: `convert` ran code that changed it.
+    """
+    items = elements(value)
+    results = [convert(item) for item in tuple(items)]
+    check_size(items, len(results))
+    return results
+
+
+def check_size(items: Sequence[Any], size: int) -> None:
+    """Check that `items` still has the size that it had.
+
+    Raises:
+        RuntimeError: It has not.
+    """
+    if len(items) != size:
+        raise RuntimeError(f"a list had {size} elements and now has {len(items)}")
+
+
+def array_elements(array: ArrayInfo, value: object) -> Sequence[Any]:
     """Return the elements of a fixed array, of which there must be as many as the schema says."""
     items = list(byte_view(value)) if array.is_bytes else elements(value)
     if len(items) != array.length:
@@ -94,10 +121,10 @@ def byte_view(value: object) -> bytes | memoryview:
 
 def text_value(value: object) -> bytes:
     """Return a string as UTF-8."""
-    if not isinstance(value, str):
+    if not issubclass(type(value), str):
         raise TypeError(f"expected str, found {kind(value)}")
     try:
-        return value.encode()
+        return str.encode(value)  # type: ignore[arg-type]
     except UnicodeEncodeError as error:
         raise ValueError(f"character {error.start} cannot be encoded as UTF-8") from None
 

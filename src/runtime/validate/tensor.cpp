@@ -273,7 +273,7 @@ class TensorCheck {
   }
 
   void check_buffer_device(Device buffer, std::uint32_t memory_id) const {
-    if (!has_known_device() || !is_valid(buffer.type) || buffer == device()) {
+    if (!has_known_device() || !is_valid(buffer.type) || share_memory(buffer, device())) {
       return;
     }
     if (plan_.plan.non_const_buffer_device().empty()) {
