@@ -29,6 +29,13 @@ FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g
 PYTHON = (sys.executable, "-S", "-P")
 """A Python that looks only where PYTHONPATH says: an editable install would hide our modules."""
 
+PLACES = {
+    "_native*.so": "placewire_schema",
+    "_runtime*.so": "placewire",
+    "libplacewire*.so*": "placewire/lib",
+}
+"""Where in the packages each module belongs."""
+
 
 def run(*command: str | Path, environment: dict[str, str] | None = None) -> None:
     """Run a command and say how long it took; end with its exit code if it fails."""
@@ -42,19 +49,28 @@ def run(*command: str | Path, environment: dict[str, str] | None = None) -> None
     print(f"  {time.monotonic() - start:.0f} s", flush=True)  # noqa: T201
 
 
-def build_package() -> Path:
-    """Build the modules with sanitizers; return the folder that has both packages with them."""
-    tree, package = BUILD / "tree", BUILD / "package"
+def build_package(folder: Path, *targets: str) -> Path:
+    """Build modules with sanitizers below `folder`; return where the packages with them are.
+
+    Args:
+        folder: Gets the build tree, which is used again, and the packages, which are made anew.
+        targets: What to build: `_native` is the codec, `_runtime` the core for Python.
+    """
+    tree, package = folder / "tree", folder / "package"
     run(
         *("cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"),
         *(f"-DCMAKE_CXX_COMPILER={COMPILER}", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -g"),
         *("-DPLACEWIRE_SANITIZE=address,undefined", f"-DPython_EXECUTABLE={sys.executable}"),
     )
-    run("cmake", "--build", tree)
+    run("cmake", "--build", tree, "--target", *targets)
     shutil.rmtree(package, ignore_errors=True)
     for source in (ROOT / "generated" / "placewire_schema", ROOT / "src" / "placewire"):
-        shutil.copytree(source, package / source.name)
-    run("cmake", "--install", tree, "--prefix", package, "--component", "python")
+        ignored = shutil.ignore_patterns("*.so", "__pycache__")
+        shutil.copytree(source, package / source.name, ignore=ignored)
+    for pattern, destination in PLACES.items():
+        for built in tree.glob(pattern):
+            (package / destination).mkdir(exist_ok=True)
+            shutil.copy(built, package / destination)
     return package
 
 
@@ -83,7 +99,7 @@ def main(count: str = "1000000", seed: str = "1") -> None:
     files = sorted(CORPUS.glob("*.pte"))
     if not files:
         raise SystemExit(f"{CORPUS} holds no .pte file")
-    environment = sanitized_environment(build_package())
+    environment = sanitized_environment(build_package(BUILD, "_native", "_runtime"))
     python = (*PYTHON, "-m")
     run(*python, "tests.fuzz.mutate_codec", CORPUS, count, seed, environment=environment)
     tenth = str(max(int(count) // 10, 1))
