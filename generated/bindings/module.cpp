@@ -203,7 +203,7 @@ Owned unpack_root(Unpacker& unpacker, std::size_t table, const BufferHold& hold,
   if (!root && PyErr_Occurred() == nullptr && unpacker.faults().empty()) {
     PyErr_SetString(PyExc_RuntimeError, "the buffer changed while it was being read");
   }
-  if (!root && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
   return root;
 }
 

@@ -13,7 +13,14 @@ MODEL_STAMP = "0f44edd38e478c93"
 REBUILD_COMMAND = "pip install --force-reinstall --no-deps ."
 """What to run in the project so that compiled modules are built from the same schema."""
 
-UNKNOWN_RULES = frozenset(("UNKNOWN_ENUM_VALUE", "UNKNOWN_UNION_MEMBER", "UNKNOWN_FIELD", "MORE_FINDINGS"))
+UNKNOWN_RULES = frozenset(
+    (
+        "UNKNOWN_ENUM_VALUE",
+        "UNKNOWN_UNION_MEMBER",
+        "UNKNOWN_FIELD",
+        "MORE_FINDINGS",
+    )
+)
 """The rules that say that a buffer holds something which the schema does not know."""
 
 MOST_FINDINGS = 1000

@@ -111,7 +111,6 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
         "_wire.py",
         stamp=schema.stamp,
         rules=STRUCTURE_RULES + MEANING_RULES,
-        unknown_rules=python_tuple([rule.name for rule in MEANING_RULES if rule.is_unknown]),
         most_findings=MOST_FINDINGS,
     )
     described = (*schema.structs, *schema.tables)

@@ -83,12 +83,11 @@ class Packer:
         if self.depth > MAX_DEPTH:
             raise RecursionError
         scalars = plan.fetch_scalars(obj)
-        values: list[Any] = []
+        values = [*scalars]
         if plan.children:
             self._children(plan, obj, values)
         if tuple(map(type, scalars)) != plan.scalar_types:
-            scalars = plan.convert_scalars(scalars)
-        values[:0] = scalars
+            values[: len(scalars)] = plan.convert_scalars(scalars)
         present = tuple(map(ne, values, plan.defaults))
         if plan.float_slots:
             present = plan.compare_floats_by_bits(present, values)
@@ -471,9 +470,7 @@ def _vector_encoder(vector: VectorInfo, key: str, force_align: int) -> Encode:
                 ),
             )
         case StringInfo():
-            return lambda packer, items: (
-                packer.offsets(converted(packer.string, items)),
-            )
+            return lambda packer, items: (packer.offsets(converted(packer.string, items)),)
         case TableReference(type=type_):
             return lambda packer, items: (
                 packer.offsets(

@@ -14,6 +14,9 @@ from ..reflection import ArrayInfo, EnumInfo, ScalarInfo
 
 T = TypeVar("T")
 
+_LONGEST_SHOWN = 256  # bits
+_THIS_PACKAGE = __package__.rpartition(".")[0]
+
 
 def scalar_value(type_: ScalarInfo | EnumInfo, value: object) -> int | float:
     """Return `value` as the plain number that is stored for it.
@@ -33,7 +36,7 @@ def enum_value(enum: EnumInfo, value: object) -> int:
     """Return the number of a member; a plain number counts if a member has it."""
     number = _index(value, enum.type.__name__)
     if enum.find(number) is None:
-        raise ValueError(f"{value!r} is not a value of {enum.type.__name__}")
+        raise ValueError(f"{_shown(value)} is not a value of {enum.type.__name__}")
     return number
 
 
@@ -44,7 +47,7 @@ def integer_value(scalar: ScalarInfo, value: object) -> int:
     assert scalar.maximum is not None
     if not scalar.minimum <= number <= scalar.maximum:
         raise ValueError(
-            f"{number} is out of range for {scalar.name} ({scalar.minimum}..{scalar.maximum})"
+            f"{_shown(number)} is out of range for {scalar.name} ({scalar.minimum}..{scalar.maximum})"
         )
     return number
 
@@ -52,13 +55,15 @@ def integer_value(scalar: ScalarInfo, value: object) -> int:
 def float_value(scalar: ScalarInfo, value: object) -> float:
     """Return a float that fits; infinities and NaN do."""
     try:
-        (number,) = struct.unpack("<d", struct.pack("<d", value))
+        number = float(value)  # type: ignore[arg-type]
         struct.pack("<" + scalar.code, number)
     except OverflowError:
-        raise ValueError(f"{value!r} is out of range for {scalar.name}") from None
-    except struct.error:
-        raise TypeError(f"expected {scalar.name}, found {_kind(value)}") from None
-    return float(number)
+        raise ValueError(f"{_shown(value)} is out of range for {scalar.name}") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"expected {scalar.name}, found {kind(value)}") from None
+    if isinstance(value, str | bytes | bytearray):
+        raise TypeError(f"expected {scalar.name}, found {kind(value)}")
+    return number
 
 
 def elements(value: object) -> Sequence[Any]:
@@ -70,7 +75,7 @@ def elements(value: object) -> Sequence[Any]:
         return value
     is_other = issubclass(type(value), str | bytes | bytearray | memoryview | dict)
     if is_other or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
-        raise TypeError(f"expected a list, found {_kind(value)}")
+        raise TypeError(f"expected a list, found {kind(value)}")
     return tuple(value)  # type: ignore[arg-type]
 
 
@@ -111,13 +116,13 @@ def byte_view(value: object) -> bytes | memoryview:
     try:
         return memoryview(value).cast("B")  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"expected bytes, found {_kind(value)}") from None
+        raise TypeError(f"expected bytes, found {kind(value)}") from None
 
 
 def text_value(value: object) -> bytes:
     """Return a string as UTF-8."""
     if not issubclass(type(value), str):
-        raise TypeError(f"expected str, found {_kind(value)}")
+        raise TypeError(f"expected str, found {kind(value)}")
     try:
         return str.encode(value)  # type: ignore[arg-type]
     except UnicodeEncodeError as error:
@@ -128,8 +133,20 @@ def _index(value: object, expected: str) -> int:
     try:
         return index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"expected {expected}, found {_kind(value)}") from None
+        raise TypeError(f"expected {expected}, found {kind(value)}") from None
 
 
-def _kind(value: object) -> str:
-    return "None" if value is None else type(value).__name__
+def kind(value: object) -> str:
+    """Return what messages call the type of a value."""
+    type_ = type(value)
+    if value is None:
+        return "None"
+    is_familiar = type_.__module__ == "builtins" or type_.__module__.startswith(_THIS_PACKAGE)
+    return type_.__name__ if is_familiar else f"{type_.__module__}.{type_.__qualname__}"
+
+
+def _shown(value: object) -> str:
+    """Return a value as messages show it; Python refuses to print integers that are too long."""
+    if isinstance(value, int) and value.bit_length() > _LONGEST_SHOWN:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)

@@ -154,7 +154,7 @@ class TensorCheck {
                       int{on.index}, ", expected 0 to 127");
     } else if (on.is_cpu() && on.index != 0) {
       report_in_extra(Rule::CPU_INDEX_NOT_ZERO, "device_index", "the CPU has the index ",
-                      int{on.index}, "; it is read as cpu:0");
+                      int{on.index}, ", expected 0: there is only one CPU");
     }
     if (is_constant() && has_known_device() && !on.is_cpu()) {
       report_in_extra(Rule::CONSTANT_ON_DEVICE, "device_type", "the constant is labelled ",
