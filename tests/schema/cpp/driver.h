@@ -4,8 +4,8 @@
 //                     answers each with one line of JSON: what `verify` says, and the sum of a full
 //                     walk if the buffer is sound.
 //     driver print    reads such cases, of sound buffers, and prints each tree as a line of JSON.
-//     driver audit    reads such cases, of sound buffers, and prints what `audit_tree` finds in each
-//                     as a line of JSON, for the types that come from print_findings.h.
+//     driver audit    reads such cases, of sound buffers, and prints for each a line of JSON: what
+//                     `audit_tree` finds; for types from print_findings.h.
 
 #pragma once
 

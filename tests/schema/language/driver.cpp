@@ -7,8 +7,8 @@
 int main(int argument_count, char** arguments) {
   namespace schema = placewire::schema;
   using placewire::tests::audited_root;
-  return placewire::tests::serve(argument_count, arguments,
-                                 {audited_root<schema::language::Tree>("Tree"),
-                                  audited_root<schema::language::Stem>("Stem"),
-                                  audited_root<schema::language::Leaf>("Leaf")});
+  return placewire::tests::serve(
+      argument_count, arguments,
+      {audited_root<schema::language::Tree>("Tree"), audited_root<schema::language::Stem>("Stem"),
+       audited_root<schema::language::Leaf>("Leaf")});
 }

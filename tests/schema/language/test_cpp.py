@@ -121,9 +121,9 @@ def _fields_as_json(fields: Iterable[Any], value: Any) -> dict[str, Any]:
     for field in fields:
         union = getattr(field.type, "element", field.type)
         content = getattr(value, field.name)
-        if type(union).__name__ == "UnionInfo":
-            if union is field.type or content is not None:
-                members[f"{field.wire_name}_type"] = _tags(union, content)
+        has_tag = content is not None or union is field.type
+        if type(union).__name__ == "UnionInfo" and has_tag:
+            members[f"{field.wire_name}_type"] = _tags(union, content)
         if content is not None:
             members[field.wire_name] = as_json(content)
     return members
@@ -244,9 +244,7 @@ def test_an_unknown_member_is_not_followed(judge: Judge, stem: Forged) -> None:
 def test_unknown_values_in_structs_in_unions_are_found(judge: Judge, stem: Forged) -> None:
     words = stem.child(stem.root(), STEM_WORDS)
     stem.put(stem.element(words, 3), 2, 77)
-    assert judge.meaning([("Stem", bytes(stem))]) == [
-        ("UNKNOWN_ENUM_VALUE", "words[3].level")
-    ]
+    assert judge.meaning([("Stem", bytes(stem))]) == [("UNKNOWN_ENUM_VALUE", "words[3].level")]
 
 
 def test_fields_that_are_always_written_are_missed(judge: Judge, stem: Forged) -> None:

@@ -329,7 +329,8 @@ class Verifier {
     }
     // Slots beyond the schema are looked at later, so they must cost something.
     const std::uint32_t known_size = 4 + 2 * known_slots;
-    const std::uint32_t unknown = table.vtable_size > known_size ? table.vtable_size - known_size : 0;
+    const std::uint32_t unknown =
+        table.vtable_size > known_size ? table.vtable_size - known_size : 0;
     return charge(table.size + unknown + kTableCharge, position);
   }
 
