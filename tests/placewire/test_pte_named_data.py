@@ -160,8 +160,9 @@ def test_a_segment_that_two_keys_share_is_removed_with_the_second() -> None:
 
 
 def test_segments_lie_in_the_order_of_their_indices_after_any_edit() -> None:
-    entries = [NamedData(key="one", segment_index=0), NamedData(key="two", segment_index=1)]
-    pte = PteFile.from_bytes(file_bytes(Program(named_data=entries), [b"1", b""]))
+    entries = [NamedData(key="one", segment_index=1), NamedData(key="two", segment_index=2)]
+    data = file_bytes(Program(named_data=entries), [b"0", b"1", b""], segment_alignment=1)
+    pte = PteFile.from_bytes(data)
     del pte.named_data["one"]
     pte.named_data["one"] = b"new"
     pte.named_data["two"] = b"2"
