@@ -15,12 +15,13 @@ def documented() -> dict[str, list[str]]:
     """Return the targets of each row of the table."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     start = lines.index("| | " + " | ".join(ALL_TARGETS) + " |")
-    rows = {}
+    rows: dict[str, list[str]] = {}
     for line in lines[start + 2 :]:
         if not line.startswith("|"):
             break
-        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
-        rows[name] = [t for t, cell in zip(ALL_TARGETS, cells, strict=True) if cell == "yes"]
+        name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        handled = zip(ALL_TARGETS, cells, strict=True)
+        rows[name] = [str(target) for target, cell in handled if cell == "yes"]
     return rows
 
 
