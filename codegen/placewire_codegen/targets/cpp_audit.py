@@ -18,7 +18,7 @@ from ..model import (
 from .cpp_module import CppModule
 from .cpp_names import CppNames
 from .cpp_order import has_classes, has_enums
-from .cpp_text import string_literal
+from .cpp_text import filled, string_literal
 from .rules import MEANING_RULES, STRUCTURE_RULES, Rule
 
 
@@ -186,12 +186,15 @@ class _AuditBuilder:
             type_ = type_.element
             position += f" + index * {self._inline_size(type_)}"
             path = f"Path(path, {string_literal(field.name)}, index)"
+        indent = 4 if count else 2
         if type_.kind is TypeKind.ENUM:
             enum, text = self._enum(type_)
-            check = f"wire::audit_enum_at<{enum}>({position}, {text}, {path}, run);"
-            yield InlineCheckView(check, count)
+            start, arguments = f"wire::audit_enum_at<{enum}>(", [position, text, path, "run"]
         elif type_.kind is TypeKind.STRUCT and self._has_enum(self._struct_of(type_)):
-            yield InlineCheckView(f"audit({self._type(type_)}({position}), {path}, run);", count)
+            start, arguments = "audit(", [f"{self._type(type_)}({position})", path, "run"]
+        else:
+            return
+        yield InlineCheckView(filled(start, arguments, ");", indent=indent).lstrip(), count)
 
     def _inline_size(self, type_: Type) -> int:
         if type_.kind is TypeKind.STRUCT:
