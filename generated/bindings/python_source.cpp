@@ -64,7 +64,7 @@ bool PythonSource::write_string(PyObject* value, Builder& builder, Position& out
   return builder.write_string(text, static_cast<std::size_t>(size), out) || no_space();
 }
 
-std::size_t PythonSource::find_alternative(
+std::uint32_t PythonSource::find_alternative(
     PyObject* value, const std::array<std::uint8_t, kTableCount>& of_table) const {
   const std::size_t table = classes_.find(Py_TYPE(value));
   if (table != Classes::kUnknown) return of_table[table];

@@ -217,14 +217,13 @@ class PythonSource {
 
   template <class T, class Value, class Tag>
   [[nodiscard]] bool choice(TableValues<T> object, const UnionField<T, Value, Tag>& field,
-                            Builder& builder, Tag& tag, Position& out) {
+                            Builder& builder, std::uint32_t& alternative, Position& out) {
     static constexpr Alternatives<Value> kAlternatives;
     PyObject* value = object[field.index];
     if (is_absent(value)) return may_be_absent(value, field.presence);
-    const std::size_t alternative = find_alternative(value, kAlternatives.of_table);
+    alternative = find_alternative(value, kAlternatives.of_table);
     if (alternative == 0) return false;
-    tag = UnionSchema<Tag>::kTags[alternative];
-    return UnionSchema<Tag>::visit(tag, [&](auto member) {
+    return UnionSchema<Tag>::visit(UnionSchema<Tag>::kTags[alternative], [&](auto member) {
       return write_table<typename decltype(member)::Type>(value, builder, out);
     });
   }
@@ -313,7 +312,7 @@ class PythonSource {
   [[nodiscard]] bool write_bytes(PyObject* value, std::size_t alignment, Builder& builder,
                                  Position& out);
   [[nodiscard]] bool write_string(PyObject* value, Builder& builder, Position& out);
-  [[nodiscard]] std::size_t find_alternative(
+  [[nodiscard]] std::uint32_t find_alternative(
       PyObject* value, const std::array<std::uint8_t, kTableCount>& of_table) const;
 
   const Classes& classes_;

@@ -34,7 +34,18 @@ class RuleView:
     text: str
 
 
-FEATURES: frozenset[Feature] = frozenset()
+FEATURES: frozenset[Feature] = frozenset(
+    {
+        Feature.ARRAYS,
+        Feature.BIT_FLAGS,
+        Feature.SERVICES,
+        Feature.STRUCTS,
+        Feature.UNION_STRINGS,
+        Feature.UNION_STRUCTS,
+        Feature.UNION_TAG_TYPES,
+        Feature.VECTORS_OF_UNIONS,
+    }
+)
 """The optional parts of the language that this target handles."""
 
 

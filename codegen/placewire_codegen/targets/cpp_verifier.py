@@ -106,7 +106,7 @@ class VerifierBuilder:
     def _signature(self, definition: TableDefinition | UnionDefinition, *, is_named: bool) -> str:
         name = self._names.local_type(definition)
         if isinstance(definition, UnionDefinition):
-            parameters = ["wire::Verifier& verifier", "std::uint64_t position", f"{name} tag"]
+            parameters = ["wire::Verifier& verifier", "std::uint64_t place", f"{name} tag"]
             return signature("inline bool verify_member", parameters, " noexcept")
         parameters = ["wire::Verifier& verifier", "const wire::VerifiedTable& table"]
         if not is_named:
@@ -135,10 +135,10 @@ class VerifierBuilder:
 
     def _member_check(self, member: UnionMember) -> str:
         if member.type.kind is TypeKind.STRING:
-            return "verifier.string_at(position)"
+            return "verifier.string_member(place)"
         if member.type.kind is TypeKind.STRUCT:
-            return f"verifier.struct_at<{self._extent(member.type)}>(position)"
-        return f"verifier.table_at<{self._module.reference(member.type)}>(position)"
+            return f"verifier.struct_member<{self._extent(member.type)}>(place)"
+        return f"verifier.table_member<{self._module.reference(member.type)}>(place)"
 
     def _checks(self, field: Field) -> Iterator[str]:
         action = f"return verifier.at({string_literal(field.name)});"

@@ -7,21 +7,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..config import ProjectConfig
-from ..model import Field, Schema, TableDefinition, Type, TypeKind, UnionDefinition
+from ..model import (
+    Field,
+    Schema,
+    StructDefinition,
+    TableDefinition,
+    Type,
+    TypeKind,
+    UnionDefinition,
+    UnionMember,
+)
 from ..names import CPP_KEYWORDS, NameScope
 from ..render import GeneratedFile, Templates
 from .cpp_names import DESCRIPTION_NAMES, CppNames
-from .cpp_objects import ObjectNames, ObjectsBuilder
-from .cpp_order import used_namespaces
+from .cpp_objects import ObjectNames, ObjectsBuilder, struct_groups
+from .cpp_order import has_classes, used_namespaces
 from .cpp_text import filled, string_literal
-from .cpp_views import root_function
+from .cpp_views import root_function, union_of
 
 _LARGEST_INLINE_SIZE = 0xFFFF
 
 
 @dataclass(frozen=True)
 class AlignmentView:
-    """A member of `Alignments`: a vector of scalars and its alignment in bytes."""
+    """A member of `Alignments`: a vector of inline values and its alignment in bytes."""
 
     name: str
     default: int
@@ -29,10 +38,10 @@ class AlignmentView:
 
 @dataclass(frozen=True)
 class CaseView:
-    """One alternative of a union: its enumerator and its value type."""
+    """One alternative of a union: its enumerator, and the statement that visits its UnionMember."""
 
     member: str
-    type: str
+    visit: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,16 @@ class TableSchemaView:
 
 
 @dataclass(frozen=True)
+class StructSchemaView:
+    """What the encoder knows about a struct; `type` is the value type."""
+
+    type: str
+    size: int
+    alignment: int
+    fields: tuple[FieldView, ...]
+
+
+@dataclass(frozen=True)
 class RootView:
     """`pack_...` of a root table. `signature` is all that comes before its body."""
 
@@ -86,6 +105,7 @@ class WriterView:
     includes: tuple[str, ...]
     late_includes: tuple[str, ...]
     unions: tuple[UnionSchemaView, ...]
+    structs: tuple[StructSchemaView, ...]
     tables: tuple[TableSchemaView, ...]
     roots: tuple[RootView, ...]
 
@@ -96,13 +116,13 @@ def slot_count(table: TableDefinition) -> int:
 
 
 def alignment_views(schema: Schema, names: CppNames) -> Iterator[AlignmentView]:
-    """Yield a member for every vector of scalars or enums, in schema order."""
+    """Yield a member for every vector of inline values, in schema order."""
     for table in schema.tables:
         for field in table.fields:
-            if is_scalar_vector(field.type):
+            if is_inline_vector(field.type):
                 assert field.type.element is not None
-                assert field.type.element.scalar is not None
-                default = max(field.force_align, field.type.element.scalar.size)
+                _, alignment = _inline_extent(schema, field.type.element)
+                default = max(field.force_align, alignment)
                 yield AlignmentView(alignment_name(table, field, names), default)
 
 
@@ -111,13 +131,21 @@ def alignment_name(table: TableDefinition, field: Field, names: CppNames) -> str
     return f"{names.module(table.namespace)}_{names.local_type(table)}_{field.name}"
 
 
-def is_scalar_vector(type_: Type) -> bool:
-    """Return whether `type_` is a vector of scalars or enums, whose alignment can be chosen."""
+def is_inline_vector(type_: Type) -> bool:
+    """Return whether `type_` is a vector of inline values, whose alignment can be chosen."""
     return (
-        type_.kind is TypeKind.VECTOR
-        and type_.element is not None
-        and type_.element.kind in (TypeKind.SCALAR, TypeKind.ENUM)
+        type_.kind is TypeKind.VECTOR and type_.element is not None and type_.element.is_inline
     )
+
+
+def _inline_extent(schema: Schema, type_: Type) -> tuple[int, int]:
+    """Return size and alignment of what a table stores for a field of this type."""
+    if type_.kind is TypeKind.STRUCT:
+        assert type_.ref is not None
+        struct = schema.struct(type_.ref)
+        return struct.size, struct.alignment
+    size = type_.scalar.size if type_.is_inline and type_.scalar is not None else 4
+    return size, size
 
 
 class WriterBuilder:
@@ -130,9 +158,8 @@ class WriterBuilder:
         self._numbers = {table.full_name: number for number, table in enumerate(schema.tables)}
 
     def build(self) -> WriterView:
-        """Return the view; it has no tables if the module has none."""
+        """Return the view."""
         cpp = self._names.cpp
-        with_tables = {table.namespace for table in self._schema.tables}
         others = used_namespaces(self._schema, self._namespace)
         return WriterView(
             includes=tuple(
@@ -141,12 +168,19 @@ class WriterBuilder:
                 )
             ),
             late_includes=tuple(
-                cpp.include(other, "writer.h") for other in others if other in with_tables
+                cpp.include(other, "writer.h")
+                for other in others
+                if has_classes(self._schema, other)
             ),
             unions=tuple(
                 self._union(union)
                 for union in self._schema.unions
                 if union.namespace == self._namespace
+            ),
+            structs=tuple(
+                self._struct(struct)
+                for struct in self._schema.structs
+                if struct.namespace == self._namespace
             ),
             tables=tuple(
                 self._table(table)
@@ -176,14 +210,47 @@ class WriterBuilder:
             tuple(
                 CaseView(
                     self._names.cpp.member(union.full_name, member.name),
-                    self._names.table(member.type.ref or ""),
+                    self._visit(union, member, place),
                 )
-                for member in union.members
+                for place, member in enumerate(union.members, 1)
             ),
         )
 
+    def _visit(self, union: UnionDefinition, member: UnionMember, place: int) -> str:
+        """Return the statement that visits the alternative at `place` of the variant."""
+        held = self._names.alternative(union, member)
+        is_string = member.type.ref is None
+        type_ = "std::string" if member.type.ref is None else self._names.table(member.type.ref)
+        is_struct = member.type.kind is TypeKind.STRUCT
+        kind = "kString" if is_string else "kStruct" if is_struct else "kTable"
+        arguments = [type_, str(place), f"MemberKind::{kind}", held]
+        if held == type_:
+            arguments = arguments[: 3 if is_struct else 2]
+        start = "return visitor(UnionMember<"
+        return filled(start, arguments, ">{});", indent=8).lstrip()
+
+    def _struct(self, struct: StructDefinition) -> StructSchemaView:
+        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std", "kSize", "kAlignment"})
+        return StructSchemaView(
+            self._names.table(struct.full_name),
+            struct.size,
+            struct.alignment,
+            tuple(
+                self._struct_member(struct, index, field, scope.claim(field.name))
+                for index, field in enumerate(struct.fields)
+            ),
+        )
+
+    def _struct_member(
+        self, struct: StructDefinition, index: int, field: Field, name: str
+    ) -> FieldView:
+        member = f"&Object::{self._names.field(struct, field)}"
+        arguments = [str(index), str(field.offset), string_literal(field.name), member]
+        constant = filled(f"static constexpr StructMember {name}{{", arguments, "};", indent=2)
+        return FieldView(name, constant)
+
     def _table(self, table: TableDefinition) -> TableSchemaView:
-        inline_size = sum(2 * _inline_size(field) for field in table.fields) + 8
+        inline_size = sum(map(self._inline_space, table.fields)) + 8
         if inline_size > _LARGEST_INLINE_SIZE:
             raise NotImplementedError(f"{table.location}: the table has too many fields")
         scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std"})
@@ -211,10 +278,13 @@ class WriterBuilder:
         if field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM):
             return "ScalarField", [self._absent(field)]
         presence = "Presence::kMandatory" if field.is_mandatory else "Presence::kOptional"
-        if field.type.kind is TypeKind.UNION:
-            assert field.type.ref is not None
-            return "UnionField", [presence, f"{self._names.tag_type(field.type.ref)}::NONE"]
-        if is_scalar_vector(field.type):
+        union = union_of(field.type)
+        if union is not None:
+            kind = "UnionField" if field.type.kind is TypeKind.UNION else "UnionVectorField"
+            return kind, [presence, f"{self._names.tag_type(union)}::NONE"]
+        if field.type.kind is TypeKind.STRUCT:
+            return "StructField", [presence]
+        if is_inline_vector(field.type):
             alignment = alignment_name(table, field, self._names.cpp)
             return "VectorField", [presence, f"&Alignments::{alignment}"]
         return "ChildField", [presence]
@@ -227,18 +297,19 @@ class WriterBuilder:
         default = self._names.default(field)
         return default if field.type.kind is TypeKind.ENUM else f"{type_}{{{default}}}"
 
+    def _inline_space(self, field: Field) -> int:
+        """Return an upper bound of what a field takes in its table, padding included."""
+        size, alignment = _inline_extent(self._schema, field.type)
+        if union_of(field.type) is None:
+            return size + alignment
+        tag_size = 4 if field.type.scalar is None else field.type.scalar.size
+        return size + alignment + 2 * tag_size
+
     def _identifier(self, table: TableDefinition) -> str:
         for root in self._schema.roots:
             if root.table == table.full_name and root.identifier is not None:
                 return string_literal(root.identifier)
         return "nullptr"
-
-
-def _inline_size(field: Field) -> int:
-    if field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM):
-        assert field.type.scalar is not None
-        return field.type.scalar.size
-    return 8
 
 
 def render_writer(
@@ -258,7 +329,15 @@ def render_writer(
     for header in ("box.h", "builder.h", "encoder.h", "pack_options.h", "table_schema.h"):
         text = templates.render(f"cpp/{header}.jinja", **fields)
         yield GeneratedFile(f"{directory}/{header}", text)
-    for namespace in dict.fromkeys(table.namespace for table in schema.tables):
+    groups = tuple(struct_groups(schema, names))
+    if groups:
+        enums = sorted({enum.namespace for enum in schema.enums})
+        includes = [cpp.include(namespace, "enums.h") for namespace in enums]
+        text = templates.render("cpp/structs.h.jinja", groups=groups, includes=includes)
+        yield GeneratedFile(f"{directory}/structs.h", text)
+    for namespace in schema.namespaces:
+        if not has_classes(schema, namespace):
+            continue
         module = cpp.module(namespace)
         described = f"namespace {namespace}" if namespace else "the global namespace"
         objects = ObjectsBuilder(schema, names, namespace).build()

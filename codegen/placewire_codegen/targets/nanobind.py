@@ -13,7 +13,7 @@ from ..render import GeneratedFile, Templates
 from .cpp_names import CppNames
 from .cpp_objects import ObjectNames
 from .cpp_text import string_literal
-from .cpp_writer import alignment_name, is_scalar_vector
+from .cpp_writer import alignment_name, is_inline_vector
 from .python_names import PythonNames
 from .rules import MOST_FINDINGS
 
@@ -161,6 +161,6 @@ class _Views:
             if field.type.kind is TypeKind.VECTOR:
                 key = string_literal(f"{class_name}.{attributes[field.name]}")
                 alignment = "nullptr"
-                if is_scalar_vector(field.type):
+                if is_inline_vector(field.type):
                     alignment = f"&Alignments::{alignment_name(table, field, self.cpp)}"
                 yield AlignmentKeyView(key, alignment)

@@ -126,11 +126,11 @@ class _Walk:
             raise _RuleBroken("WRONG_IDENTIFIER", 4, _read_u32(self.buffer, 4)[0], expected)
         self.table(self.table_info, self.follow(0), 1)
 
-    def follow(self, place: int) -> int:
-        """Return where the offset stored at `place` leads."""
+    def follow(self, place: int, room: int = 4) -> int:
+        """Return where the offset stored at `place` leads: to at least `room` bytes."""
         distance: int = _read_u32(self.buffer, place)[0]
         target = place + distance
-        if distance == 0 or target > self.size - 4:
+        if distance == 0 or target > self.size - room:
             raise _RuleBroken("OFFSET_OUT_OF_BOUNDS", place, target, self.size)
         return target
 
@@ -207,13 +207,14 @@ class _Walk:
 
     def member(self, union: UnionInfo, tag: int, place: int, depth: int) -> None:
         """Check the union value that the offset at `place` leads to; an unknown one is left."""
-        target = self.follow(place)
         if tag in union.strings:
-            self.string(target)
+            self.string(self.follow(place))
         elif tag in union.structs:
-            self.struct(describe_struct(union.members[tag]), target)
+            self.struct(describe_struct(union.members[tag]), self.follow(place, room=1))
         elif tag in union.members:
-            self.table(describe(union.members[tag]), target, depth + 1)
+            self.table(describe(union.members[tag]), self.follow(place), depth + 1)
+        else:
+            self.follow(place, room=1)
 
     def struct(self, info: StructInfo, start: int) -> None:
         """Check a struct that an offset leads to."""

@@ -254,10 +254,22 @@ class Builder {
     return true;
   }
 
+  /// Starts a struct that an offset will lead to; its position() is that of the struct.
+  ///
+  /// Returns where its bytes go, all zero, or nullptr if there is no space. They must be written
+  /// before the next call.
+  [[nodiscard]] std::uint8_t* start_struct(std::size_t size, std::size_t alignment) {
+    if (!reserve(size + alignment)) return nullptr;
+    align(alignment, size);
+    head_ -= size;
+    std::memset(head_, 0, size);
+    return head_;
+  }
+
   /// Number of positions kept for vectors of offsets that are not written yet.
   [[nodiscard]] std::size_t kept() const { return kept_.size(); }
 
-  /// Keeps the position of the next element of a vector of offsets.
+  /// Keeps the position of the next element of a vector of offsets; 0 makes the offset 0.
   void keep(Position element) { kept_.push_back(element); }
 
   /// Writes the vector of offsets to all elements kept since there were `mark` of them.
@@ -267,7 +279,7 @@ class Builder {
     if (destination == nullptr) return false;
     Position slot = position();
     for (std::size_t i = mark; i < kept_.size(); ++i) {
-      wire::store(destination, slot - kept_[i]);
+      wire::store(destination, kept_[i] == 0 ? Position{0} : slot - kept_[i]);
       destination += 4;
       slot -= 4;
     }
@@ -367,6 +379,17 @@ class TableBuilder {
     builder_.align(sizeof(T));
     builder_.push(value);
     positions_[slot] = static_cast<std::uint16_t>(builder_.position() - end_);
+  }
+
+  /// Starts a struct; returns where its bytes go, all zero. They must be written before the next
+  /// call.
+  [[nodiscard]] std::uint8_t* add_struct(std::size_t slot, std::size_t size,
+                                         std::size_t alignment) {
+    builder_.align(alignment);
+    builder_.head_ -= size;
+    std::memset(builder_.head_, 0, size);
+    positions_[slot] = static_cast<std::uint16_t>(builder_.position() - end_);
+    return builder_.head_;
   }
 
   /// Writes the offset of a child; nothing if there is none.

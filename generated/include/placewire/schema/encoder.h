@@ -32,7 +32,8 @@ namespace placewire::schema {
 
 namespace wire {
 
-/// Writes everything that a table refers to; keeps the positions and union tags by slot.
+/// Writes everything that a table refers to; keeps the positions, and the alternatives of unions,
+/// by slot.
 template <class T, class Source>
 class ChildEncoder {
  public:
@@ -41,11 +42,15 @@ class ChildEncoder {
   ChildEncoder(Source& source, Builder& builder, Object object) noexcept
       : source_(source), builder_(builder), object_(object) {}
 
-  /// Position of what a slot refers to, or the tag in it; 0 if there is none.
+  /// Position of what a slot refers to, or the alternative whose tag is in it; 0 if there is none.
   [[nodiscard]] std::uint32_t operator[](std::size_t slot) const noexcept { return slots_[slot]; }
 
   template <class Value, class Scalar>
   [[nodiscard]] bool operator()(const ScalarField<T, Value, Scalar>&) noexcept {
+    return true;
+  }
+  template <class Value>
+  [[nodiscard]] bool operator()(const StructField<T, Value>&) noexcept {
     return true;
   }
   template <class Value>
@@ -68,11 +73,11 @@ class ChildEncoder {
   }
   template <class Value, class Tag>
   [[nodiscard]] bool operator()(const UnionField<T, Value, Tag>& field) {
-    static_assert(sizeof(Tag) <= sizeof(std::uint32_t));
-    Tag tag = field.none;
-    if (!source_.choice(object_, field, builder_, tag, slots_[field.slot])) return false;
-    slots_[field.slot - 1] = static_cast<std::uint32_t>(tag);
-    return true;
+    return source_.choice(object_, field, builder_, slots_[field.slot - 1], slots_[field.slot]);
+  }
+  template <class Value, class Tag>
+  [[nodiscard]] bool operator()(const UnionVectorField<T, Value, Tag>& field) {
+    return source_.choices(object_, field, builder_, slots_[field.slot - 1], slots_[field.slot]);
   }
 
  private:
@@ -98,6 +103,10 @@ class FieldEncoder {
     return source_.scalar(object_, field, table_);
   }
   template <class Value>
+  [[nodiscard]] bool operator()(const StructField<T, Value>& field) {
+    return source_.structure(object_, field, table_);
+  }
+  template <class Value>
   [[nodiscard]] bool operator()(const VectorField<T, Value>& field) {
     table_.add_offset(field.slot, children_[field.slot]);
     return true;
@@ -110,7 +119,13 @@ class FieldEncoder {
   template <class Value, class Tag>
   [[nodiscard]] bool operator()(const UnionField<T, Value, Tag>& field) {
     if (children_[field.slot] == 0) return true;
-    table_.add(field.slot - 1, static_cast<Tag>(children_[field.slot - 1]));
+    table_.add(field.slot - 1, UnionSchema<Tag>::kTags[children_[field.slot - 1]]);
+    table_.add_offset(field.slot, children_[field.slot]);
+    return true;
+  }
+  template <class Value, class Tag>
+  [[nodiscard]] bool operator()(const UnionVectorField<T, Value, Tag>& field) {
+    table_.add_offset(field.slot - 1, children_[field.slot - 1]);
     table_.add_offset(field.slot, children_[field.slot]);
     return true;
   }
@@ -290,15 +305,38 @@ class ObjectSource {
 
   template <class T, class Value, class Tag>
   [[nodiscard]] bool choice(const T& object, const UnionField<T, Value, Tag>& field,
-                            Builder& builder, Tag& tag, Position& out) {
+                            Builder& builder, std::uint32_t& alternative, Position& out) {
     const Value& value = object.*field.member;
     if (value.index() == 0) return absent(field);
-    tag = UnionSchema<Tag>::kTags[value.index()];
-    const auto write = [&](auto member) {
-      const auto* child = wire::present(*std::get_if<decltype(member)::kAlternative>(&value));
-      return child != nullptr ? write_table(*child, builder, out) : fail(PackProblem::kFieldAbsent);
-    };
-    return UnionSchema<Tag>::visit(tag, write) || step(field.name);
+    alternative = static_cast<std::uint32_t>(value.index());
+    return write_member<Tag>(value, builder, out) || step(field.name);
+  }
+
+  template <class T, class Value, class Tag>
+  [[nodiscard]] bool choices(const T& object, const UnionVectorField<T, Value, Tag>& field,
+                             Builder& builder, Position& tags, Position& out) {
+    const auto* items = wire::present(object.*field.member);
+    if (items == nullptr) return absent(field);
+    std::uint8_t* destination = builder.start_vector(sizeof(Tag), items->size(), sizeof(Tag));
+    if (destination == nullptr) return no_space() || step(field.name);
+    for (const auto& item : *items) {
+      wire::store(destination, UnionSchema<Tag>::kTags[item.index()]);
+      destination += sizeof(Tag);
+    }
+    tags = builder.finish_vector(items->size());
+    return elements(object, field, builder, out, [&](const auto& item, Position& position) {
+      return item.index() == 0 || write_member<Tag>(item, builder, position);
+    });
+  }
+
+  template <class T, class Value, class Table>
+  [[nodiscard]] bool structure(const T& object, const StructField<T, Value>& field, Table& table) {
+    using Struct = typename wire::Payload<Value>::Type;
+    using Schema = StructSchema<Struct>;
+    const Struct* value = wire::present(object.*field.member);
+    if (value == nullptr) return absent(field);
+    return write_inline(*value, table.add_struct(field.slot, Schema::kSize, Schema::kAlignment)) ||
+           step(field.name);
   }
 
  private:
@@ -315,20 +353,69 @@ class ObjectSource {
   [[nodiscard]] bool write_scalars(const Items& items, std::size_t alignment, Builder& builder,
                                    Position& out) {
     using Item = typename Items::value_type;
-    if (alignment < sizeof(Item)) alignment = sizeof(Item);
+    if (alignment < wire::inline_alignment<Item>()) alignment = wire::inline_alignment<Item>();
     if constexpr (std::is_same_v<Item, std::uint8_t>) {
       return builder.write_bytes(items.data(), items.size(), alignment, out) || no_space();
     } else {
-      std::uint8_t* destination = builder.start_vector(sizeof(Item), items.size(), alignment);
+      constexpr std::size_t kSize = wire::inline_size<Item>();
+      std::uint8_t* destination = builder.start_vector(kSize, items.size(), alignment);
       if (destination == nullptr) return no_space();
+      if constexpr (!wire::kIsScalar<Item>) {
+        if (!items.empty()) std::memset(destination, 0, items.size() * kSize);
+      }
       for (std::size_t i = 0; i < items.size(); ++i) {
         const Item item = items[i];
-        if (!is_member(item)) return fail(PackProblem::kUnknownEnumValue) || step(i);
-        wire::store(destination + i * sizeof(Item), item);
+        if (!write_inline(item, destination + i * kSize)) return step(i);
       }
       out = builder.finish_vector(items.size());
       return true;
     }
+  }
+
+  /// Writes a scalar, an enum, a struct or an array to bytes that are zero.
+  template <class Value>
+  [[nodiscard]] bool write_inline(const Value& value, std::uint8_t* destination) {
+    if constexpr (wire::kIsScalar<Value>) {
+      wire::store(destination, value);
+      return is_member(value) || fail(PackProblem::kUnknownEnumValue);
+    } else if constexpr (!std::is_void_v<typename wire::ArrayElement<Value>::Type>) {
+      constexpr std::size_t kSize = wire::inline_size<typename Value::value_type>();
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        if (!write_inline(value[i], destination + i * kSize)) return step(i);
+      }
+      return true;
+    } else {
+      return StructSchema<Value>::each_field([&](const auto& field) {
+        return write_inline(value.*field.member, destination + field.offset) || step(field.name);
+      });
+    }
+  }
+
+  /// Writes what a union holds, which must not be std::monostate.
+  template <class Tag, class Union>
+  [[nodiscard]] bool write_member(const Union& value, Builder& builder, Position& out) {
+    return UnionSchema<Tag>::visit(UnionSchema<Tag>::kTags[value.index()], [&](auto member) {
+      using Member = decltype(member);
+      using Type = typename Member::Type;
+      const auto* child = wire::present(*std::get_if<Member::kAlternative>(&value));
+      if (child == nullptr) return fail(PackProblem::kFieldAbsent);
+      if constexpr (Member::kKind == MemberKind::kTable) {
+        return write_table<Type>(*child, builder, out);
+      } else if constexpr (Member::kKind == MemberKind::kString) {
+        return write_string(child->value, builder, out) || step("value");
+      } else {
+        return write_struct<Type>(*child, builder, out);
+      }
+    });
+  }
+
+  template <class Struct>
+  [[nodiscard]] bool write_struct(const Struct& value, Builder& builder, Position& out) {
+    using Schema = StructSchema<Struct>;
+    std::uint8_t* destination = builder.start_struct(Schema::kSize, Schema::kAlignment);
+    if (destination == nullptr) return no_space();
+    out = builder.position();
+    return write_inline(value, destination);
   }
 
   [[nodiscard]] bool write_string(const std::string& text, Builder& builder, Position& out) {
@@ -348,9 +435,9 @@ class ObjectSource {
     return is_written;
   }
 
-  template <class T, class Value, class Write>
-  [[nodiscard]] bool elements(const T& object, const ChildField<T, Value>& field, Builder& builder,
-                              Position& out, const Write& write) {
+  template <class T, class Field, class Write>
+  [[nodiscard]] bool elements(const T& object, const Field& field, Builder& builder, Position& out,
+                              const Write& write) {
     const auto* items = wire::present(object.*field.member);
     if (items == nullptr) return absent(field);
     const std::size_t mark = builder.kept();

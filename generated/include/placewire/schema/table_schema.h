@@ -2,13 +2,14 @@
 // Schema: schema/scalar_type.fbs, schema/program.fbs, schema/device_info.fbs, schema/errors.fbs
 // To change this file, edit the schema and run: placewire generate
 
-// Describes tables to the encoder: which fields a value type has, and what they hold.
+// Describes tables and structs to the encoder: which fields a value type has, and what they hold.
 //
-// `TableSchema` (writer.h of each module) names the fields of a table in these terms; encoder.h
-// writes a table from that.
+// `TableSchema` and `StructSchema` (writer.h of each module) name the fields in these terms;
+// encoder.h writes tables and structs from that.
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -38,11 +39,41 @@ struct TableSchema;
 template <class Tag>
 struct UnionSchema;
 
-/// A table in a union; `kAlternative` is its place in the union's variant.
-template <class Object, std::size_t Alternative>
+/// Describes the struct behind a value type; specialised in writer.h for each of them.
+///
+/// `kSize` and `kAlignment` are in bytes. `each_field(visit)` calls `visit` with every StructMember
+/// in the order of memory, until it returns false.
+template <class Object>
+struct StructSchema;
+
+/// A field of a struct: a scalar, an enum, a struct, or a std::array of such.
+///
+/// `index` counts the fields of the struct; `offset` is in bytes from its start.
+template <class Object, class Value>
+struct StructMember {
+  std::size_t index;
+  std::size_t offset;
+  std::string_view name;
+  Value Object::* member;
+};
+template <class Object, class Value>
+StructMember(std::size_t, std::size_t, std::string_view, Value Object::*)
+    -> StructMember<Object, Value>;
+
+/// What a member of a union is.
+enum class MemberKind { kTable, kStruct, kString };
+
+/// A member of a union; `kAlternative` is its place in the union's variant.
+///
+/// `Type` is the table or struct that is described; `Held` is what the variant holds, which is
+/// another type under an alias.
+template <class Object, std::size_t Alternative, MemberKind Kind = MemberKind::kTable,
+          class HeldObject = Object>
 struct UnionMember {
   using Type = Object;
+  using Held = HeldObject;
   static constexpr std::size_t kAlternative = Alternative;
+  static constexpr MemberKind kKind = Kind;
 };
 
 enum class Presence : bool { kOptional, kMandatory };
@@ -74,7 +105,20 @@ template <class Object, class Value>
 ChildField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence)
     -> ChildField<Object, Value>;
 
-/// A vector of scalars or enums.
+/// A struct, stored in the table itself.
+template <class Object, class Value>
+struct StructField {
+  std::size_t index;
+  std::size_t slot;
+  std::string_view name;
+  Value Object::* member;
+  Presence presence;
+};
+template <class Object, class Value>
+StructField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence)
+    -> StructField<Object, Value>;
+
+/// A vector of scalars, enums or structs.
 template <class Object, class Value>
 struct VectorField {
   std::size_t index;
@@ -101,6 +145,20 @@ struct UnionField {
 template <class Object, class Value, class Tag>
 UnionField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence, Tag)
     -> UnionField<Object, Value, Tag>;
+
+/// A vector of unions; the vector of their tags is in the slot before.
+template <class Object, class Value, class Tag>
+struct UnionVectorField {
+  std::size_t index;
+  std::size_t slot;
+  std::string_view name;
+  Value Object::* member;
+  Presence presence;
+  Tag none;
+};
+template <class Object, class Value, class Tag>
+UnionVectorField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence, Tag)
+    -> UnionVectorField<Object, Value, Tag>;
 
 namespace wire {
 
@@ -156,6 +214,42 @@ constexpr ChildKind child_kind() noexcept {
     return ChildKind::kTable;
   } else {
     return ChildKind::kTables;
+  }
+}
+
+/// What a std::array consists of; void for any other type.
+template <class T>
+struct ArrayElement {
+  using Type = void;
+};
+template <class T, std::size_t Size>
+struct ArrayElement<std::array<T, Size>> {
+  using Type = T;
+};
+
+/// Whether T is stored as it is: a scalar or an enum, not a struct or an array.
+template <class T>
+inline constexpr bool kIsScalar = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+/// Bytes of a scalar, an enum, a struct or an array on the wire.
+template <class T>
+constexpr std::size_t inline_size() noexcept {
+  if constexpr (kIsScalar<T>) {
+    return sizeof(T);
+  } else if constexpr (!std::is_void_v<typename ArrayElement<T>::Type>) {
+    return std::tuple_size_v<T> * inline_size<typename ArrayElement<T>::Type>();
+  } else {
+    return StructSchema<T>::kSize;
+  }
+}
+
+/// Alignment of a scalar, an enum or a struct on the wire.
+template <class T>
+constexpr std::size_t inline_alignment() noexcept {
+  if constexpr (kIsScalar<T>) {
+    return sizeof(T);
+  } else {
+    return StructSchema<T>::kAlignment;
   }
 }
 

@@ -170,8 +170,7 @@ class Verifier {
     if (place == 0) {
       return fail(Rule::UNION_VALUE_MISSING, table.position, static_cast<std::uint64_t>(tag), 0);
     }
-    std::uint64_t target;
-    return follow(place, target) && verify_member(*this, target, tag);
+    return verify_member(*this, place, tag);
   }
 
   /// A vector of unions whose values are in `slot` and whose tags, of type Tag, in the slot before.
@@ -204,6 +203,26 @@ class Verifier {
       }
     }
     return true;
+  }
+
+  /// What a union's offset at `place` leads to: a table, a string, a struct, or nobody knows what.
+  template <class T>
+  bool table_member(std::uint64_t place) noexcept {
+    std::uint64_t target;
+    return follow(place, target) && table_at<T>(target);
+  }
+  bool string_member(std::uint64_t place) noexcept {
+    std::uint64_t target;
+    return follow(place, target) && string_at(target);
+  }
+  template <std::uint32_t kSize, std::uint32_t kAlignment>
+  bool struct_member(std::uint64_t place) noexcept {
+    std::uint64_t target;
+    return follow<1>(place, target) && struct_at<kSize, kAlignment>(target);
+  }
+  bool unknown_member(std::uint64_t place) noexcept {
+    std::uint64_t target;
+    return follow<1>(place, target);
   }
 
   template <class T>
@@ -293,11 +312,12 @@ class Verifier {
     return charged_ <= budget_ || fail(Rule::BUDGET_EXCEEDED, position, charged_, budget_);
   }
 
-  /// Follows the offset at `place`, which must be inside the buffer.
+  /// Follows the offset at `place`, which must be inside the buffer, to at least kRoom bytes.
+  template <std::uint32_t kRoom = 4>
   [[gnu::always_inline]] bool follow(std::uint64_t place, std::uint64_t& target) noexcept {
     const auto distance = load<std::uint32_t>(data_ + place);
     target = place + distance;
-    if (distance == 0 || target > size_ - 4) {
+    if (distance == 0 || target > size_ - kRoom) {
       return fail(Rule::OFFSET_OUT_OF_BOUNDS, place, target, size_);
     }
     return true;
@@ -381,8 +401,7 @@ class Verifier {
     if (tag == Tag{}) {
       return load<std::uint32_t>(data_ + place) == 0 || fail(Rule::UNION_TAG_MISSING, place, 0, 0);
     }
-    std::uint64_t target;
-    return follow(place, target) && verify_member(*this, target, tag);
+    return verify_member(*this, place, tag);
   }
 
   /// A vector of offsets; `check` is called with what each of them leads to.

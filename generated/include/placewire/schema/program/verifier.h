@@ -114,33 +114,32 @@ inline bool verify_fields(wire::Verifier& verifier, const wire::VerifiedTable& t
   return true;
 }
 
-inline bool verify_member(wire::Verifier& verifier, std::uint64_t position,
-                          KernelTypes tag) noexcept {
+inline bool verify_member(wire::Verifier& verifier, std::uint64_t place, KernelTypes tag) noexcept {
   switch (tag) {
     case KernelTypes::Null:
-      return verifier.table_at<Null>(position);
+      return verifier.table_member<Null>(place);
     case KernelTypes::Int:
-      return verifier.table_at<Int>(position);
+      return verifier.table_member<Int>(place);
     case KernelTypes::Bool:
-      return verifier.table_at<Bool>(position);
+      return verifier.table_member<Bool>(place);
     case KernelTypes::Double:
-      return verifier.table_at<Double>(position);
+      return verifier.table_member<Double>(place);
     case KernelTypes::Tensor:
-      return verifier.table_at<Tensor>(position);
+      return verifier.table_member<Tensor>(place);
     case KernelTypes::String:
-      return verifier.table_at<String>(position);
+      return verifier.table_member<String>(place);
     case KernelTypes::IntList:
-      return verifier.table_at<IntList>(position);
+      return verifier.table_member<IntList>(place);
     case KernelTypes::DoubleList:
-      return verifier.table_at<DoubleList>(position);
+      return verifier.table_member<DoubleList>(place);
     case KernelTypes::BoolList:
-      return verifier.table_at<BoolList>(position);
+      return verifier.table_member<BoolList>(place);
     case KernelTypes::TensorList:
-      return verifier.table_at<TensorList>(position);
+      return verifier.table_member<TensorList>(place);
     case KernelTypes::OptionalTensorList:
-      return verifier.table_at<OptionalTensorList>(position);
+      return verifier.table_member<OptionalTensorList>(place);
     default:
-      return true;
+      return verifier.unknown_member(place);
   }
 }
 
@@ -191,21 +190,21 @@ inline bool verify_fields(wire::Verifier& verifier, const wire::VerifiedTable& t
   return true;
 }
 
-inline bool verify_member(wire::Verifier& verifier, std::uint64_t position,
+inline bool verify_member(wire::Verifier& verifier, std::uint64_t place,
                           InstructionArguments tag) noexcept {
   switch (tag) {
     case InstructionArguments::KernelCall:
-      return verifier.table_at<KernelCall>(position);
+      return verifier.table_member<KernelCall>(place);
     case InstructionArguments::DelegateCall:
-      return verifier.table_at<DelegateCall>(position);
+      return verifier.table_member<DelegateCall>(place);
     case InstructionArguments::MoveCall:
-      return verifier.table_at<MoveCall>(position);
+      return verifier.table_member<MoveCall>(place);
     case InstructionArguments::JumpFalseCall:
-      return verifier.table_at<JumpFalseCall>(position);
+      return verifier.table_member<JumpFalseCall>(place);
     case InstructionArguments::FreeCall:
-      return verifier.table_at<FreeCall>(position);
+      return verifier.table_member<FreeCall>(place);
     default:
-      return true;
+      return verifier.unknown_member(place);
   }
 }
 
