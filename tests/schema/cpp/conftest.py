@@ -9,7 +9,7 @@ from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.generate import template_directory
 from placewire_codegen.render import Templates, compare, write
 from placewire_codegen.resolve import load_schema
-from placewire_codegen.targets import cpp, python
+from placewire_codegen.targets import cpp
 
 from .building import NO_RUNTIME, SANITIZERS, SOURCES, Driver, compile_cpp
 
@@ -26,7 +26,7 @@ def program_driver(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> D
 def shapes_headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Include folder with the headers of shapes.fbs."""
     folder = tmp_path_factory.mktemp("shapes")
-    schema = load_schema([SOURCES / "shapes.fbs"], root=SOURCES, features=python.FEATURES)
+    schema = load_schema([SOURCES / "shapes.fbs"], root=SOURCES, features=cpp.FEATURES)
     config = ProjectConfig(
         root=folder,
         schemas=(SOURCES / "shapes.fbs",),
@@ -36,7 +36,7 @@ def shapes_headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
             python=Path("python"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
         ),
     )
-    files = tuple(cpp.render_readers(schema, config, Templates(template_directory(), schema.files)))
+    files = tuple(cpp.render(schema, config, Templates(template_directory(), schema.files)))
     write(folder, files, compare(folder, files, [config.header_directory]))
     return folder / "include"
 

@@ -13,7 +13,7 @@ from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.generate import template_directory
 from placewire_codegen.render import Templates, compare, write
 from placewire_codegen.resolve import load_schema
-from placewire_codegen.targets import cpp, python
+from placewire_codegen.targets import cpp
 
 from .building import SANITIZERS, SOURCES, compile_cpp
 
@@ -24,7 +24,7 @@ Audit = Callable[[bytes], list[str]]
 def audit(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Audit:
     """Runs `audit_driver.cpp` for audited.fbs."""
     folder = tmp_path_factory.mktemp("audited")
-    schema = load_schema([SOURCES / "audited.fbs"], root=SOURCES, features=python.FEATURES)
+    schema = load_schema([SOURCES / "audited.fbs"], root=SOURCES, features=cpp.FEATURES)
     config = ProjectConfig(
         root=folder,
         schemas=(SOURCES / "audited.fbs",),

@@ -11,10 +11,7 @@ from typing import Any
 
 import pytest
 from placewire_codegen.config import OutputPaths, ProjectConfig
-from placewire_codegen.generate import generate, template_directory
-from placewire_codegen.render import Templates, compare, write
-from placewire_codegen.resolve import load_schema
-from placewire_codegen.targets import cpp, python
+from placewire_codegen.generate import generate
 
 from ..cpp.building import NO_RUNTIME, SANITIZERS, Driver, compile_cpp
 
@@ -25,20 +22,18 @@ FOLDER = Path(__file__).parent
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that the package and the headers are in."""
     folder = tmp_path_factory.mktemp("generated")
-    config = ProjectConfig(
-        root=folder,
-        schemas=(FOLDER / "language.fbs",),
-        package="language",
-        cpp_namespace="placewire::schema",
-        targets=("python",),
-        output=OutputPaths(
-            python=Path("language"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
-        ),
+    generate(
+        ProjectConfig(
+            root=folder,
+            schemas=(FOLDER / "language.fbs",),
+            package="language",
+            cpp_namespace="placewire::schema",
+            targets=("python", "cpp"),
+            output=OutputPaths(
+                python=Path("language"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
+            ),
+        )
     )
-    generate(config)
-    schema = load_schema(config.schemas, root=FOLDER, features=python.FEATURES)
-    files = tuple(cpp.render_readers(schema, config, Templates(template_directory(), schema.files)))
-    write(folder, files, compare(folder, files, [config.header_directory]))
     return folder
 
 
@@ -105,9 +100,15 @@ def full_tree(language: ModuleType) -> Any:
         self=t.Tree(name="inner", content=point),
         stem=stem,
         index=-1,
-        parts_=[pin, parts.label(""), None, parts.Knot([pin], [parts.Shade.DARK]), parts.Loop()],
+        parts_=[
+            pin,
+            parts.label(""),
+            None,
+            parts.Knot(parts.Dot(parts.Shade.DARK), [pin], [parts.Shade.DARK]),
+            parts.Loop(),
+        ],
         pin=pin,
         knot=parts.Knot(),
-        part=parts.Loop([pin, parts.Pin()]),
+        part=parts.Loop(parts.Loop(parts.label("x")), [pin, parts.Pin()]),
         pair=t.Pair(pin, parts.Pin()),
     )

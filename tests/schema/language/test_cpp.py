@@ -56,7 +56,8 @@ class Judge:
         return [(rule, path) for findings in in_cpp for rule, path, *_ in findings]
 
     def _type(self, name: str) -> type[Any]:
-        type_: type[Any] = getattr(self.language.language, name)
+        module = self.language.parts if name == "Knot" else self.language.language
+        type_: type[Any] = getattr(module, name)
         return type_
 
     def _said_in_python(self, name: str, data: bytes) -> Said:
@@ -232,6 +233,15 @@ def test_a_struct_in_a_union_must_lie_in_the_buffer(judge: Judge, stem: Forged) 
     place = stem.child(stem.root(), STEM_CONTENTS) + 4 + 4 * 5
     stem.put(place, 4, (len(stem) & ~15) - 16 - place)
     assert broken(judge, stem) == ("STRUCT_OUT_OF_BOUNDS", "contents[5]")
+
+
+def test_a_struct_may_be_the_last_byte_of_the_buffer(language: ModuleType, judge: Judge) -> None:
+    parts = language.parts
+    data = Forged(language.pack(parts.Knot(parts.Dot(parts.Shade.DARK))))
+    assert data.child(data.root(), 1) == len(data) - 1
+    assert judge.structure([("Knot", bytes(data))]) == [None]
+    data.put(data.field(data.root(), 0), 1, 99)
+    assert judge.meaning([("Knot", bytes(data))]) == [("UNKNOWN_UNION_MEMBER", "part")]
 
 
 def test_an_unknown_member_is_not_followed(judge: Judge, stem: Forged) -> None:
