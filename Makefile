@@ -6,7 +6,7 @@ CLANG_FORMAT = $(shell $(PYTHON) -c 'import pathlib, sys; print(pathlib.Path(sys
 HAND_WRITTEN_PYTHON = codegen src tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help develop demo test regen check-generated lint format bench
+.PHONY: help develop demo test fuzz regen check-generated lint format bench
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -20,6 +20,9 @@ demo: ## Add a device to the schema and watch everything follow
 
 test: ## Run the tests
 	$(PYTHON) -m pytest
+
+fuzz: ## Send a million damaged files through everything, under sanitizers (takes half an hour)
+	$(PYTHON) -m tests.fuzz.sanitized $(COUNT)
 
 regen: ## Generate everything from schema/
 	$(PYTHON) -m placewire_codegen

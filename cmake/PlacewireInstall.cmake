@@ -1,4 +1,5 @@
-# Installs the C++ side into the wheel: library, headers, and the package that find_package() reads.
+# Installs the C++ side into the wheel: library, headers, and the package that find_package() reads;
+# and our [tool.placewire], which `placewire demo` starts from.
 include(CMakePackageConfigHelpers)
 
 set(package_directory placewire/cmake)
@@ -27,3 +28,5 @@ install(
         ${CMAKE_CURRENT_BINARY_DIR}/placewireConfigVersion.cmake
   DESTINATION ${package_directory}
   COMPONENT python)
+
+install(FILES pyproject.toml DESTINATION placewire_codegen COMPONENT python)

@@ -106,6 +106,12 @@ def _check_presence(field: AttributedField, name: str) -> None:
 def _check_deprecated(field: AttributedField, name: str) -> None:
     if field.in_struct:
         field.report(name, "a field of a struct cannot be deprecated: it keeps its place")
+    elif "present" in field.attributes:
+        field.report(
+            name,
+            "a deprecated field is not written any more; `present` says that it always is",
+            hint="take `present` away",
+        )
 
 
 def _check_key(field: AttributedField, name: str) -> None:

@@ -74,7 +74,15 @@ FLOAT_SPELLING: Final = re.compile(
     re.VERBOSE,
 )
 _CONTROL = re.compile(r"[\x00-\x1f]")
-_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^xu])|\\.", re.DOTALL)
+_ESCAPE = re.compile(
+    r"""\\(?:
+    x[0-9a-fA-F]{2}
+  | u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}  # a surrogate pair
+  | u[0-9a-fA-F]{4}
+  | .
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
 _SIMPLE_ESCAPES = {
     "n": "\n",
     "t": "\t",
@@ -249,50 +257,40 @@ def _unescape(spelling: str, offset: int) -> str:
     body = spelling[1:-1]
     parts: list[bytes] = []
     position = 0
-    high_surrogate: re.Match[str] | None = None
     for escape in _ESCAPE.finditer(body):
         start, end = escape.span()
-        if high_surrogate is not None and (start != high_surrogate.end() or body[start + 1] != "u"):
-            break
         parts.append(body[position:start].encode())
         position = end
-        letter = body[start + 1]
-        if letter in _SIMPLE_ESCAPES:
-            parts.append(_SIMPLE_ESCAPES[letter].encode())
-        elif letter in "xu" and end - start > 2:
-            code = int(body[start + 2 : end], 16)
-            if letter == "x":
-                parts.append(bytes([code]))
-            elif 0xD800 <= code < 0xDC00 and high_surrogate is None:
-                high_surrogate = escape
-            elif 0xDC00 <= code < 0xE000 and high_surrogate is not None:
-                high = int(high_surrogate.group()[2:], 16)
-                parts.append(chr(0x10000 + ((high & 0x3FF) << 10) + (code & 0x3FF)).encode())
-                high_surrogate = None
-            elif 0xD800 <= code < 0xE000 or high_surrogate is not None:
-                high_surrogate = high_surrogate or escape
-                break
-            else:
-                parts.append(chr(code).encode())
-        else:
-            message = {
-                "x": "`\\x` needs two hex digits",
-                "u": "`\\u` needs four hex digits",
-            }.get(letter, f"unknown escape `{escape.group()}`")
-            raise _EscapeError(message, offset + start, offset + end)
-    if high_surrogate is not None:
-        start, end = high_surrogate.span()
-        raise _EscapeError(
-            f"`{high_surrogate.group()}` is one half of a surrogate pair, the other is missing",
-            offset + start,
-            offset + end,
-        )
+        try:
+            parts.append(_value_of_escape(escape))
+        except ValueError as error:
+            raise _EscapeError(str(error), offset + start, offset + end) from None
     parts.append(body[position:].encode())
     try:
         return b"".join(parts).decode()
     except UnicodeDecodeError:
         end = offset + len(body)
         raise _EscapeError("the bytes of this string are not UTF-8", offset, end) from None
+
+
+def _value_of_escape(escape: re.Match[str]) -> bytes:
+    """Bytes that an escape stands for; `ValueError` says why there are none."""
+    text = escape.group()
+    letter, digits = text[1], text[2:]
+    if letter in _SIMPLE_ESCAPES:
+        return _SIMPLE_ESCAPES[letter].encode()
+    if letter == "x" and digits:
+        return bytes([int(digits, 16)])
+    if letter == "u" and digits:
+        high, _, low = digits.partition("\\u")
+        if low:
+            return chr(0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF)).encode()
+        if 0xD800 <= int(high, 16) < 0xE000:
+            raise ValueError(f"`{text}` is one half of a surrogate pair, the other is missing")
+        return chr(int(high, 16)).encode()
+    if letter in "xu":
+        raise ValueError(f"`\\{letter}` needs {'two' if letter == 'x' else 'four'} hex digits")
+    raise ValueError(f"unknown escape `{text}`")
 
 
 def _number_hint(spelling: str) -> str:

@@ -234,20 +234,29 @@ class _Parser(TokenStream):
     # Enums and unions
 
     def _enum(self) -> syntax.EnumNode:
+        return syntax.EnumNode(*self._members("enum", self._enum_member))
+
+    def _union(self) -> syntax.UnionNode:
+        return syntax.UnionNode(*self._members("union", self._union_member))
+
+    def _members(
+        self, kind: str, member: Callable[[], _Entry]
+    ) -> tuple[
+        Identifier,
+        Identifier | None,
+        tuple[_Entry, ...],
+        tuple[syntax.Attribute, ...],
+        syntax.Doc,
+        bool,
+    ]:
+        """Read an enum or a union; return the fields of its node."""
         damage = self.damage
         keyword = self.advance()
-        name = self._name("the name of the enum")
+        name = self._name(f"the name of the {kind}")
         underlying = self._underlying()
         attributes = self._attributes()
-        members = self._block(f"enum `{name.text}`", self._enum_member, self._skip_member)
-        return syntax.EnumNode(
-            name,
-            underlying,
-            members,
-            attributes,
-            self.doc(keyword),
-            complete=damage == self.damage,
-        )
+        members = self._block(f"{kind} `{name.text}`", member, self._skip_member)
+        return name, underlying, members, attributes, self.doc(keyword), damage == self.damage
 
     def _enum_member(self) -> syntax.EnumMember:
         first = self.token
@@ -256,22 +265,6 @@ class _Parser(TokenStream):
         attributes = self._attributes()
         self._end_member(name)
         return syntax.EnumMember(name, value, attributes, self.doc(first))
-
-    def _union(self) -> syntax.UnionNode:
-        damage = self.damage
-        keyword = self.advance()
-        name = self._name("the name of the union")
-        underlying = self._underlying()
-        attributes = self._attributes()
-        members = self._block(f"union `{name.text}`", self._union_member, self._skip_member)
-        return syntax.UnionNode(
-            name,
-            underlying,
-            members,
-            attributes,
-            self.doc(keyword),
-            complete=damage == self.damage,
-        )
 
     def _union_member(self) -> syntax.UnionMember:
         first = self.token

@@ -16,6 +16,7 @@ from .features import SUPPORTED, Feature
 from .file_facts import FileFacts
 from .includes import SchemaFiles, Unit, read_bytes
 from .model import Definition, Root, Schema, SchemaFile, ServiceDefinition, TableDefinition
+from .presence import DeclaredTable, check_presence
 from .scope import Context, DeclarationNode, Definitions, Scope, Symbol, collect, prefixes_of
 from .services import resolve_service
 from .tables import resolve_struct, resolve_table
@@ -64,6 +65,7 @@ def load_schema(
         resolver.collect(units)
         for unit in units:
             resolver.resolve(unit)
+        resolver.check()
     diagnostics.raise_if_any(files.message_paths)
     return resolver.schema(files)
 
@@ -101,6 +103,7 @@ class _Resolver:
         self._files: dict[str, _File] = {}
         self._known = Definitions()
         self._tables: dict[str, TableDefinition] = {}
+        self._declared_tables: dict[str, DeclaredTable] = {}
         self._services: dict[str, ServiceDefinition] = {}
         self._roots: dict[str, Root] = {}
         self._first_types: dict[str, Definition] = {}
@@ -171,6 +174,10 @@ class _Resolver:
             if root is not None:
                 self._roots[path] = root
 
+    def check(self) -> None:
+        """Report what is wrong with the tables as a whole; each is resolved by now."""
+        check_presence(self._declared_tables, self._known.unions)
+
     def _resolve_file(self, tree: syntax.SyntaxTree, file: _File, scope: Scope) -> None:
         symbols = iter(file.symbols)
         order = file.symbols[0].order - 1 if file.symbols else 0
@@ -207,7 +214,10 @@ class _Resolver:
         elif isinstance(node, syntax.TableNode) and node.is_struct:
             self._keep(known.structs, resolve_struct(node, context, known), node.name, context)
         elif isinstance(node, syntax.TableNode):
-            self._keep(self._tables, resolve_table(node, context, known), node.name, context)
+            table = resolve_table(node, context, known)
+            declared = DeclaredTable(table, node, context)
+            self._declared_tables.setdefault(table.full_name, declared)
+            self._keep(self._tables, table, node.name, context)
 
     def _keep(
         self,

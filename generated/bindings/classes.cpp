@@ -23,17 +23,19 @@ std::string& package() {
   return name;
 }
 
-/// Returns where instances of `type` keep the attribute `name`; -1 if that is not a slot.
-Py_ssize_t slot_offset(PyTypeObject* type, PyObject* name) {
+/// Finds where instances of `type` keep the attribute `name`. Returns false with an exception set
+/// if that is not a slot.
+bool find_slot(PyTypeObject* type, PyObject* name, Py_ssize_t& offset) {
   const Owned descriptor(PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name));
-  if (!descriptor) {
-    PyErr_Clear();
-    return -1;
+  if (!descriptor) return false;
+  if (Py_TYPE(descriptor.get()) == &PyMemberDescr_Type) {
+    const auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor.get());
+    offset = member->d_member->offset;
+    if (member->d_common.d_type == type && member->d_member->type == T_OBJECT_EX) return true;
   }
-  if (Py_TYPE(descriptor.get()) != &PyMemberDescr_Type) return -1;
-  const auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor.get());
-  if (member->d_common.d_type != type || member->d_member->type != T_OBJECT_EX) return -1;
-  return member->d_member->offset;
+  PyErr_Format(PyExc_TypeError, "%s.%U is not a slot, so the compiled codec cannot be used",
+               type->tp_name, name);
+  return false;
 }
 
 PyTypeObject* import_class(const char* module, const char* name) {
@@ -49,15 +51,19 @@ bool load_table(const TableNames& names, TableClass& table) {
   table.type = import_class(names.module, names.name);
   if (table.type == nullptr) return false;
   table.field_count = names.field_count;
-  bool is_direct = true;
   for (std::size_t i = 0; i < table.field_count; ++i) {
     table.attributes[i] = PyUnicode_InternFromString(names.fields[i]);
     if (table.attributes[i] == nullptr) return false;
-    table.offsets[i] = slot_offset(table.type, table.attributes[i]);
-    is_direct = is_direct && table.offsets[i] > 0;
+    if (!find_slot(table.type, table.attributes[i], table.offsets[i])) return false;
   }
-  if (is_direct) table.direct_type = table.type;
   return true;
+}
+
+/// Says that a class is not the enum that this module was built for; returns false.
+bool not_an_enum(PyTypeObject* type) {
+  PyErr_Format(PyExc_TypeError, "%s does not have the members that the compiled codec expects",
+               type->tp_name);
+  return false;
 }
 
 bool load_enum(const EnumNames& names, EnumClass& loaded) {
@@ -65,7 +71,8 @@ bool load_enum(const EnumNames& names, EnumClass& loaded) {
   if (loaded.type == nullptr) return false;
   auto* type = reinterpret_cast<PyObject*>(loaded.type);
   loaded.by_value = PyObject_GetAttrString(type, "_value2member_map_");
-  if (loaded.by_value == nullptr || !PyDict_Check(loaded.by_value)) return false;
+  if (loaded.by_value == nullptr) return false;
+  if (!PyDict_Check(loaded.by_value)) return not_an_enum(loaded.type);
   loaded.first = names.smallest;
   loaded.is_dense = names.is_closed && names.largest - names.smallest < kLargestSpan;
   if (!loaded.is_dense) return true;
@@ -74,8 +81,10 @@ bool load_enum(const EnumNames& names, EnumClass& loaded) {
   PyObject* member;
   for (Py_ssize_t i = 0; PyDict_Next(loaded.by_value, &i, &value, &member) != 0;) {
     std::int64_t number;
-    if (!integer_value(value, number)) return false;
-    loaded.members.at(static_cast<std::size_t>(number - loaded.first)) = Py_NewRef(member);
+    const bool is_known = PyLong_Check(value) && integer_value(value, number) &&
+                          number >= names.smallest && number <= names.largest;
+    if (!is_known) return not_an_enum(loaded.type);
+    loaded.members[static_cast<std::size_t>(number - loaded.first)] = Py_NewRef(member);
   }
   return true;
 }

@@ -21,12 +21,10 @@
 
 namespace placewire::schema::bindings {
 
-/// The dataclass of a table.
+/// The dataclass of a table; its instances hold all fields in slots.
 struct TableClass {
   PyTypeObject* type = nullptr;
-  /// `type`, if its instances hold all fields in slots; null if they do not.
-  PyTypeObject* direct_type = nullptr;
-  /// Where an instance keeps each field, in bytes from its start; only with `direct_type`.
+  /// Where an instance keeps each field, in bytes from its start.
   std::array<Py_ssize_t, kMaxFields> offsets{};
   /// Attribute of each field, interned.
   std::array<PyObject*, kMaxFields> attributes{};

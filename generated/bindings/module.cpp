@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -115,12 +116,15 @@ Alignments alignments_from(nb::handle force_align) {
   return alignments;
 }
 
+/// Whether the exception that is set must reach the caller, whatever else is wrong.
+bool is_final_exception() {
+  return PyErr_Occurred() != nullptr && (PyErr_ExceptionMatches(PyExc_Exception) == 0 ||
+                                         PyErr_ExceptionMatches(PyExc_MemoryError) != 0);
+}
+
 /// Raises what is wrong with `object`.
 [[noreturn]] void raise_pack_fault(nb::handle object, bool is_too_large) {
-  PyObject* raised = PyErr_Occurred();
-  if (raised != nullptr && PyErr_GivenExceptionMatches(raised, PyExc_Exception) == 0) {
-    throw nb::python_error();
-  }
+  if (is_final_exception()) throw nb::python_error();
   PyErr_Clear();
   check("check", object);
   if (is_too_large) {
@@ -141,6 +145,7 @@ nb::object pack(nb::handle object, nb::handle force_align) {
   const bool is_packed =
       kTableFunctions[table].pack(source, object.ptr(), *builder, root) &&
       ((*builder).finish(root, kTableFunctions[table].identifier) || source.no_space());
+  if (!is_packed && (*builder).is_out_of_memory()) throw std::bad_alloc();
   if (!is_packed) raise_pack_fault(object, source.is_out_of_space());
   const auto size = static_cast<Py_ssize_t>((*builder).size());
   nb::object bytes = checked(PyBytes_FromStringAndSize(nullptr, size));
@@ -184,10 +189,30 @@ nb::object meaning_finding(const Classes& classes, const Fault& fault) {
   throw nb::python_error();
 }
 
-/// Reads the root of a verified buffer; null after a fault, which the Unpacker then has.
-Owned unpack_root(Unpacker& unpacker, std::size_t table, const BufferHold& hold) {
+/// Verifies a buffer and reads its root. Null after a fault of the structure, which `result` then
+/// has, or of the meaning, which the Unpacker then has.
+///
+/// No Python code runs in here, so only what does not need the GIL, such as another process that
+/// maps the same file, can change the bytes between the check and the reading.
+Owned unpack_root(Unpacker& unpacker, std::size_t table, const BufferHold& hold,
+                  VerifyResult& result) {
   const CollectorPause pause;
-  return Owned(kTableFunctions[table].unpack(unpacker, wire::follow(hold.data())));
+  result = kTableFunctions[table].verify({hold.data(), hold.size()});
+  if (!result) return Owned();
+  Owned root(kTableFunctions[table].unpack(unpacker, wire::follow(hold.data())));
+  if (!root && PyErr_Occurred() == nullptr && unpacker.faults().empty()) {
+    PyErr_SetString(PyExc_RuntimeError, "the buffer changed while it was being read");
+  }
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return root;
+}
+
+/// Calls `add` with every finding of the Unpacker, and with one that counts those not listed.
+template <class Add>
+void each_finding(const Classes& classes, const Unpacker& unpacker, const Add& add) {
+  for (const Fault& fault : unpacker.faults()) add(meaning_finding(classes, fault));
+  if (unpacker.unlisted_faults() == 0) return;
+  add(nb::borrow(classes.make_finding)("MORE_FINDINGS", "", 0, unpacker.unlisted_faults(), 0));
 }
 
 /// Returns `object`, or what `type` makes of its fields if that is not the object's own class.
@@ -204,14 +229,14 @@ nb::object unpack(nb::handle type, nb::handle buffer, bool strict, nb::handle re
   const Classes& classes = loaded_classes();
   const BufferHold hold = held_buffer(buffer);
   const std::size_t table = table_of(classes, type);
-  const VerifyResult result = kTableFunctions[table].verify({hold.data(), hold.size()});
-  if (!result) raise_unpack_error(classes, structural_finding(classes, result));
   Unpacker unpacker(classes, hold.data(), strict);
-  Owned root = unpack_root(unpacker, table, hold);
-  if (!root && PyErr_Occurred() != nullptr) throw nb::python_error();
+  VerifyResult result;
+  Owned root = unpack_root(unpacker, table, hold, result);
+  if (!result) raise_unpack_error(classes, structural_finding(classes, result));
   if (!root) raise_unpack_error(classes, meaning_finding(classes, unpacker.faults().back()));
-  for (const Fault& fault : unpacker.faults()) {
-    if (!report.is_none()) report.attr("append")(meaning_finding(classes, fault));
+  if (!report.is_none()) {
+    each_finding(classes, unpacker,
+                 [&](const nb::object& finding) { report.attr("append")(finding); });
   }
   return as_type(classes.tables[table], type, nb::steal(root.release()));
 }
@@ -221,15 +246,11 @@ nb::object verify(nb::handle type, nb::handle buffer) {
   const BufferHold hold = held_buffer(buffer);
   const std::size_t table = table_of(classes, type);
   nb::list findings;
-  const VerifyResult result = kTableFunctions[table].verify({hold.data(), hold.size()});
-  if (!result) {
-    findings.append(structural_finding(classes, result));
-    return findings;
-  }
   Unpacker unpacker(classes, hold.data(), false);
-  const Owned root = unpack_root(unpacker, table, hold);
-  if (!root) throw nb::python_error();
-  for (const Fault& fault : unpacker.faults()) findings.append(meaning_finding(classes, fault));
+  VerifyResult result;
+  const Owned root = unpack_root(unpacker, table, hold, result);
+  if (!result) findings.append(structural_finding(classes, result));
+  each_finding(classes, unpacker, [&](const nb::object& finding) { findings.append(finding); });
   return findings;
 }
 

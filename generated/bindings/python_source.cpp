@@ -9,22 +9,31 @@
 namespace placewire::schema::bindings {
 
 bool Sequence::open(PyObject* object) {
-  is_list_ = PyList_Check(object);
-  if (is_list_ || PyTuple_CheckExact(object)) {
+  is_frozen_ = PyTuple_CheckExact(object);
+  if (is_frozen_ || PyList_CheckExact(object)) {
     items_ = Owned::share(object);
-    return true;
+  } else {
+    // Text and bytes are sequences, too, but never what a list of numbers or tables is meant to be.
+    if (PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object) ||
+        PyMemoryView_Check(object) || PyDict_Check(object)) {
+      return false;
+    }
+    for (const char* method : {"__len__", "__getitem__"}) {
+      if (!Owned(PyObject_GetAttrString(object, method))) return false;
+    }
+    items_ = Owned(PySequence_Tuple(object));
+    if (!items_) return false;
+    is_frozen_ = true;
   }
-  // Text and bytes are sequences, too, but never what a list of numbers or tables is meant to be.
-  if (PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object) ||
-      PyMemoryView_Check(object) || PyDict_Check(object)) {
-    return false;
-  }
-  const bool is_sequence = PyObject_HasAttrString(object, "__len__") != 0 &&
-                           PyObject_HasAttrString(object, "__getitem__") != 0;
-  if (!is_sequence) return false;
-  items_ = Owned(PySequence_List(object));
-  is_list_ = true;
-  return static_cast<bool>(items_);
+  opened_ = Owned::share(items_.get());
+  size_ = static_cast<std::size_t>(Py_SIZE(items_.get()));
+  return true;
+}
+
+bool Sequence::copy_list() {
+  items_ = Owned(PyList_AsTuple(items_.get()));
+  is_frozen_ = static_cast<bool>(items_);
+  return is_frozen_;
 }
 
 bool PythonSource::write_bytes(PyObject* value, std::size_t alignment, Builder& builder,

@@ -4,12 +4,14 @@
 
 // Reads the fields of Python dataclasses for the encoder (encoder.h).
 //
-// An instance of exactly the generated class is read slot by slot, without an attribute lookup. Any
-// other instance, of a subclass for example, has its attributes copied first. A `false` from here
-// says only that something does not fit: _pure/check.py of the package then finds out what.
+// An instance of exactly the generated class is read slot by slot, any other, of a subclass for
+// example, by its attributes. A `false` from here says only that something does not fit:
+// _pure/check.py of the package then finds out what.
 //
 // Reading may run Python code where a value is not of the usual type (`__index__`, properties), and
-// that code may change the objects being packed. So nothing borrowed is kept over such a call.
+// that code may change the objects being packed. So a table is packed with the values that its
+// fields had when its turn came: TableValues holds references to all of them, and Sequence to all
+// elements of a list before any code can run. A list that has another size afterwards is an error.
 
 #pragma once
 
@@ -27,53 +29,56 @@
 
 namespace placewire::schema::bindings {
 
-/// A table to be packed: where its values are, by the index of the field.
+/// References to the values of all fields of one object.
+class FieldValues {
+ public:
+  FieldValues() noexcept = default;
+  FieldValues(const FieldValues&) = delete;
+  FieldValues& operator=(const FieldValues&) = delete;
+  ~FieldValues() {
+    for (std::size_t i = 0; i < count_; ++i) Py_XDECREF(values_[i]);
+  }
+
+  /// Takes the values from the slots of an instance of exactly the table's class. A value is null
+  /// if the attribute is missing.
+  void take_slots(PyObject* object, const TableClass& table) noexcept {
+    const char* base = reinterpret_cast<const char*>(object);
+    for (; count_ < table.field_count; ++count_) {
+      values_[count_] =
+          Py_XNewRef(*reinterpret_cast<PyObject* const*>(base + table.offsets[count_]));
+    }
+  }
+
+  /// Takes the values of the attributes, which may run Python code. Returns false with an exception
+  /// set at the first that cannot be had.
+  [[nodiscard]] bool take_attributes(PyObject* object, const TableClass& table) {
+    for (; count_ < table.field_count; ++count_) {
+      values_[count_] = PyObject_GetAttr(object, table.attributes[count_]);
+      if (values_[count_] == nullptr) return false;
+    }
+    return true;
+  }
+
+  /// The value of a field, borrowed; null if the attribute is missing.
+  [[nodiscard]] PyObject* operator[](std::size_t index) const noexcept { return values_[index]; }
+
+ private:
+  // Only the first `count_` are set.
+  std::array<PyObject*, kMaxFields> values_;
+  std::size_t count_ = 0;
+};
+
+/// A table of type T to be packed; its values live as long as the FieldValues.
 template <class T>
 class TableValues {
  public:
-  TableValues(const void* base, const Py_ssize_t* offsets) noexcept
-      : base_(static_cast<const char*>(base)), offsets_(offsets) {}
+  explicit TableValues(const FieldValues& values) noexcept : values_(&values) {}
 
   /// The value of a field, borrowed; null if the attribute is missing.
-  [[nodiscard]] PyObject* operator[](std::size_t index) const noexcept {
-    return *reinterpret_cast<PyObject* const*>(base_ + offsets_[index]);
-  }
+  [[nodiscard]] PyObject* operator[](std::size_t index) const noexcept { return (*values_)[index]; }
 
  private:
-  const char* base_;
-  const Py_ssize_t* offsets_;
-};
-
-/// Where the elements of an array of references are, in bytes from its start.
-inline constexpr std::array<Py_ssize_t, kMaxFields> kArrayOffsets = [] {
-  std::array<Py_ssize_t, kMaxFields> offsets{};
-  for (std::size_t i = 0; i < kMaxFields; ++i) {
-    offsets[i] = static_cast<Py_ssize_t>(i * sizeof(PyObject*));
-  }
-  return offsets;
-}();
-
-/// Copies of the attributes of one object; a missing one is null.
-class AttributeCopies {
- public:
-  AttributeCopies(PyObject* object, const TableClass& table) {
-    for (std::size_t i = 0; i < table.field_count; ++i) {
-      values_[i] = PyObject_GetAttr(object, table.attributes[i]);
-    }
-  }
-  AttributeCopies(const AttributeCopies&) = delete;
-  AttributeCopies& operator=(const AttributeCopies&) = delete;
-  ~AttributeCopies() {
-    for (PyObject* value : values_) Py_XDECREF(value);
-  }
-
-  template <class T>
-  [[nodiscard]] TableValues<T> values() const noexcept {
-    return {values_.data(), kArrayOffsets.data()};
-  }
-
- private:
-  std::array<PyObject*, kMaxFields> values_{};
+  const FieldValues* values_;
 };
 
 /// The alternative of a union that each table is, by the table's number; 0 for none.
@@ -96,25 +101,38 @@ struct Alternatives {
   }
 };
 
-/// A list or a tuple whose elements are read one by one, though it may change meanwhile.
+/// The elements of a list, a tuple or another sequence, as they were when it was opened.
 class Sequence {
  public:
   /// Returns whether `object` is a sequence; copies it if it is neither list nor tuple.
   [[nodiscard]] bool open(PyObject* object);
 
-  [[nodiscard]] std::size_t size() const noexcept {
-    return static_cast<std::size_t>(Py_SIZE(items_.get()));
+  /// Must be called before anything that can run Python code, which could change a list: takes
+  /// references to all elements. Calls after the first do nothing. Returns false if there is no
+  /// memory.
+  [[nodiscard]] bool freeze() { return is_frozen_ || copy_list(); }
+
+  /// Whether the list that was opened still has as many elements.
+  [[nodiscard]] bool is_unchanged() const noexcept {
+    return static_cast<std::size_t>(Py_SIZE(opened_.get())) == size_;
   }
-  /// An element, borrowed. `index` must be less than size() now.
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// An element, borrowed; `index` must be less than size().
   [[nodiscard]] PyObject* operator[](std::size_t index) const noexcept {
     const auto position = static_cast<Py_ssize_t>(index);
-    return is_list_ ? PyList_GET_ITEM(items_.get(), position)
-                    : PyTuple_GET_ITEM(items_.get(), position);
+    return is_frozen_ ? PyTuple_GET_ITEM(items_.get(), position)
+                      : PyList_GET_ITEM(items_.get(), position);
   }
 
  private:
+  [[nodiscard]] bool copy_list();
+
+  Owned opened_;
+  /// A tuple if `is_frozen_`, else a list.
   Owned items_;
-  bool is_list_ = false;
+  std::size_t size_ = 0;
+  bool is_frozen_ = false;
 };
 
 /// The Source of the encoder for Python objects.
@@ -172,9 +190,11 @@ class PythonSource {
   template <class T, class Value>
   [[nodiscard]] bool strings(TableValues<T> object, const ChildField<T, Value>& field,
                              Builder& builder, Position& out) {
-    return elements(object, field, builder, out, [&](PyObject* item, Position& position) {
-      return write_string(item, builder, position);
-    });
+    // Reading a str runs no Python code, so the list need not be frozen.
+    return elements(object, field, builder, out,
+                    [&](Sequence& items, std::size_t index, Position& position) {
+                      return write_string(items[index], builder, position);
+                    });
   }
 
   template <class T, class Value>
@@ -189,9 +209,10 @@ class PythonSource {
   [[nodiscard]] bool tables(TableValues<T> object, const ChildField<T, Value>& field,
                             Builder& builder, Position& out) {
     using Child = typename wire::Payload<Value>::Type::value_type;
-    return elements(object, field, builder, out, [&](PyObject* item, Position& position) {
-      return write_table<Child>(item, builder, position);
-    });
+    return elements(object, field, builder, out,
+                    [&](Sequence& items, std::size_t index, Position& position) {
+                      return items.freeze() && write_table<Child>(items[index], builder, position);
+                    });
   }
 
   template <class T, class Value, class Tag>
@@ -200,7 +221,6 @@ class PythonSource {
     static constexpr Alternatives<Value> kAlternatives;
     PyObject* value = object[field.index];
     if (is_absent(value)) return may_be_absent(value, field.presence);
-    const Owned alive = Owned::share(value);
     const std::size_t alternative = find_alternative(value, kAlternatives.of_table);
     if (alternative == 0) return false;
     tag = UnionSchema<Tag>::kTags[alternative];
@@ -209,17 +229,21 @@ class PythonSource {
     });
   }
 
-  /// Writes a table and all below it; `object` must be an instance of its class.
+  /// Writes a table and all below it; `object` must be an instance of its class, and live until
+  /// this returns.
   template <class T>
   [[nodiscard]] bool write_table(PyObject* object, Builder& builder, Position& out) {
     const TableClass& table = classes_.tables[TableSchema<T>::kNumber];
     if (depth_ == wire::Verifier::kMaxDepth) return false;
-    const Owned alive = Owned::share(object);
+    FieldValues values;
+    if (Py_TYPE(object) == table.type) {
+      values.take_slots(object, table);
+    } else if (PyObject_IsInstance(object, reinterpret_cast<PyObject*>(table.type)) != 1 ||
+               !values.take_attributes(object, table)) {
+      return false;
+    }
     ++depth_;
-    const bool is_written =
-        Py_TYPE(object) == table.direct_type
-            ? encode<T>(*this, builder, TableValues<T>(object, table.offsets.data()), out)
-            : write_by_attributes<T>(object, table, builder, out);
+    const bool is_written = encode<T>(*this, builder, TableValues<T>(values), out);
     --depth_;
     return is_written;
   }
@@ -229,6 +253,12 @@ class PythonSource {
 
   static bool may_be_absent(PyObject* value, Presence presence) noexcept {
     return value == Py_None && presence == Presence::kOptional;
+  }
+
+  /// Whether `convert` reads `value` without running Python code.
+  template <class T>
+  [[nodiscard]] static bool is_plain_number(PyObject* value) noexcept {
+    return std::is_floating_point_v<T> ? PyFloat_CheckExact(value) != 0 : PyLong_Check(value) != 0;
   }
 
   template <class T>
@@ -245,14 +275,6 @@ class PythonSource {
     }
   }
 
-  template <class T>
-  [[nodiscard, gnu::noinline]] bool write_by_attributes(PyObject* object, const TableClass& table,
-                                                        Builder& builder, Position& out) {
-    if (PyObject_IsInstance(object, reinterpret_cast<PyObject*>(table.type)) != 1) return false;
-    const AttributeCopies copies(object, table);
-    return PyErr_Occurred() == nullptr && encode<T>(*this, builder, copies.values<T>(), out);
-  }
-
   template <class Item>
   [[nodiscard]] bool write_numbers(PyObject* value, std::size_t alignment, Builder& builder,
                                    Position& out) {
@@ -263,11 +285,12 @@ class PythonSource {
     if (destination == nullptr) return no_space();
     for (std::size_t i = 0; i < count; ++i) {
       Item item;
-      if (i >= items.size() || !convert(items[i], item)) return false;
+      const bool is_safe = is_plain_number<Item>(items[i]) || items.freeze();
+      if (!is_safe || !convert(items[i], item)) return false;
       wire::store(destination + i * sizeof(Item), item);
     }
     out = builder.finish_vector(count);
-    return true;
+    return items.is_unchanged();
   }
 
   template <class T, class Value, class Write>
@@ -280,9 +303,10 @@ class PythonSource {
     const std::size_t mark = builder.kept();
     for (std::size_t i = 0; i < items.size(); ++i) {
       Position position = 0;
-      if (!write(items[i], position)) return false;
+      if (!write(items, i, position)) return false;
       builder.keep(position);
     }
+    if (!items.is_unchanged()) return false;
     return builder.write_offsets(mark, out) || no_space();
   }
 

@@ -12,6 +12,10 @@ bool Unpacker::report(AuditRule rule, const Path& path, const std::uint8_t* posi
                       Owned expected) {
   if (default_depth_ != 0) return true;
   if (!found || !expected) return false;
+  if (faults_.size() == kMostFaults) {
+    ++unlisted_faults_;
+    return true;
+  }
   const auto offset = static_cast<std::size_t>(position - start_);
   faults_.push_back({rule, path.text(), offset, std::move(found), std::move(expected)});
   return !is_strict_;

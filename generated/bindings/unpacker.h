@@ -66,6 +66,9 @@ class ShortBytes {
   std::array<Entry, 32> entries_;
 };
 
+/// How many faults of one buffer are listed; a small one can have millions.
+inline constexpr std::size_t kMostFaults = 1000;
+
 /// What all tables of one buffer share while they are read.
 class Unpacker {
  public:
@@ -74,7 +77,10 @@ class Unpacker {
       : classes_(classes), start_(start), is_strict_(is_strict) {}
 
   [[nodiscard]] const Classes& classes() const noexcept { return classes_; }
+  /// The faults in the order of reading, at most kMostFaults.
   [[nodiscard]] const std::vector<Fault>& faults() const noexcept { return faults_; }
+  /// How many more there were.
+  [[nodiscard]] std::size_t unlisted_faults() const noexcept { return unlisted_faults_; }
 
   /// Adds a fault; returns whether to go on.
   [[nodiscard]] bool report(AuditRule rule, const Path& path, const std::uint8_t* position,
@@ -105,6 +111,7 @@ class Unpacker {
   /// How many defaults are being made inside each other; nothing is reported then.
   int default_depth_ = 0;
   std::vector<Fault> faults_;
+  std::size_t unlisted_faults_ = 0;
   ShortBytes short_bytes_;
 };
 
@@ -116,10 +123,9 @@ class Instance {
 
   explicit operator bool() const noexcept { return static_cast<bool>(object_); }
 
-  /// Sets a field, once. Takes over `value`; false if that is null or cannot be set.
+  /// Sets a field, once. Takes over `value`; false if that is null.
   [[nodiscard, gnu::always_inline]] bool set(std::size_t index, PyObject* value) noexcept {
     if (value == nullptr) return false;
-    if (table_.direct_type == nullptr) return set_attribute(index, Owned(value));
     char* base = reinterpret_cast<char*>(object_.get());
     *reinterpret_cast<PyObject**>(base + table_.offsets[index]) = value;
     return true;
@@ -128,10 +134,6 @@ class Instance {
   [[nodiscard]] PyObject* release() noexcept { return object_.release(); }
 
  private:
-  [[nodiscard]] bool set_attribute(std::size_t index, Owned value) noexcept {
-    return PyObject_SetAttr(object_.get(), table_.attributes[index], value.get()) == 0;
-  }
-
   const TableClass& table_;
   Owned object_;
 };
@@ -247,11 +249,12 @@ class FieldUnpacker {
   [[nodiscard]] bool operator()(const UnionField<T, Value, Tag>& field) {
     const std::size_t offset = offset_of(field);
     if (offset == 0) return set(field, make_absent<Value>(field));
-    const std::uint8_t* tag = table_.position() + table_.offset(slot_offset(field.slot - 1));
+    const std::uint8_t* position = table_.position() + table_.offset(slot_offset(field.slot - 1));
+    const Tag tag = wire::load<Tag>(position);
     const std::uint8_t* target = wire::follow(table_.position() + offset);
     const Path path(path_, field.name);
-    if (!is_valid(wire::load<Tag>(tag))) return set(field, make_unknown_member<Tag>(tag, path));
-    return UnionSchema<Tag>::visit(wire::load<Tag>(tag), [&](auto member) {
+    if (!is_valid(tag)) return set(field, make_unknown_member(tag, position, path));
+    return UnionSchema<Tag>::visit(tag, [&](auto member) {
       using Member = typename decltype(member)::Type;
       return set(field, unpack_table<Member>(unpacker_, target, path));
     });
@@ -302,12 +305,13 @@ class FieldUnpacker {
   }
 
   template <class Tag>
-  [[nodiscard]] PyObject* make_unknown_member(const std::uint8_t* position, const Path& path) {
-    const auto tag = wire::load<std::underlying_type_t<Tag>>(position);
+  [[nodiscard]] PyObject* make_unknown_member(Tag tag, const std::uint8_t* position,
+                                              const Path& path) {
+    const auto number = static_cast<std::underlying_type_t<Tag>>(tag);
     const bool go_on =
-        unpacker_.report(AuditRule::UNKNOWN_UNION_MEMBER, path, position, Owned(make_number(tag)),
-                         Owned(make_string(kUnionName<Tag>)));
-    return go_on ? unpacker_.make_unknown_member(Owned(make_number(tag))) : nullptr;
+        unpacker_.report(AuditRule::UNKNOWN_UNION_MEMBER, path, position,
+                         Owned(make_number(number)), Owned(make_string(kUnionName<Tag>)));
+    return go_on ? unpacker_.make_unknown_member(Owned(make_number(number))) : nullptr;
   }
 
   /// What an absent field holds: None or, after a report, the empty value that it must have.

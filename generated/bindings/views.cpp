@@ -64,6 +64,11 @@ nb::object equals(const ObjectView& self, nb::handle other) {
 
 /// `__class__` is the dataclass, so that `isinstance` and `match` see it.
 PyObject* get_class(PyObject* self, void*) {
+  // `__new__` gives an object that holds no view.
+  if (!nb::inst_ready(self)) {
+    PyErr_SetString(PyExc_TypeError, "this view was not made by view()");
+    return nullptr;
+  }
   const auto* view = nb::inst_ptr<ObjectView>(self);
   return Py_NewRef(reinterpret_cast<PyObject*>(class_of(*view).type));
 }
@@ -119,6 +124,15 @@ nb::object represent_list(const ListView& self) {
   return nb::repr(items);
 }
 
+/// Makes a class with `__len__` and `__getitem__` a `collections.abc.Sequence`.
+void make_sequence(nb::handle type) {
+  const nb::object sequence = nb::module_::import_("collections.abc").attr("Sequence");
+  for (const char* method : {"__contains__", "__reversed__", "index", "count"}) {
+    type.attr(method) = sequence.attr(method);
+  }
+  sequence.attr("register")(type);
+}
+
 }  // namespace
 
 nb::object read_only_memory(nb::handle buffer) {
@@ -138,18 +152,20 @@ nb::object read_only_memory(nb::handle buffer) {
 
 void bind_views(nb::module_& module) {
   nb::class_<ObjectView> object_view(module, "ObjectView", nb::type_slots(kObjectSlots),
-                                     "A table in a buffer.");
+                                     nb::is_final(), "A table in a buffer.");
   object_view.def("__getattr__", &get_attribute)
       .def("__dir__", &attribute_names)
       .def("__repr__", &represent)
       .def("__eq__", &equals, nb::arg().none());
   object_view.attr("__hash__") = nb::none();
-  nb::class_<ListView> list_view(module, "ListView", "A vector in a buffer.");
+  nb::class_<ListView> list_view(module, "ListView", nb::is_final(), "A vector in a buffer.");
   list_view.def("__len__", [](const ListView& self) { return self.size; })
       .def("__getitem__", &get_item)
       .def("__repr__", &represent_list)
+      .def("__iter__", [](nb::handle self) { return owned(PySeqIter_New(self.ptr())); })
       .def("__eq__", &list_equals, nb::arg().none());
   list_view.attr("__hash__") = nb::none();
+  make_sequence(list_view);
 }
 
 }  // namespace placewire::schema::bindings

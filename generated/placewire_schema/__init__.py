@@ -22,6 +22,8 @@ from ._select import codec as _codec
 from ._select import codec_name
 from ._wire import (
     MODEL_STAMP,
+    REBUILD_COMMAND,
+    UNKNOWN_RULES,
     CodecError,
     Finding,
     PackError,
@@ -31,6 +33,8 @@ from ._wire import (
 
 __all__ = [
     "MODEL_STAMP",
+    "REBUILD_COMMAND",
+    "UNKNOWN_RULES",
     "CodecError",
     "Finding",
     "PackError",
@@ -84,7 +88,7 @@ def unpack(
         strict: Refuse what the schema does not know or what should be there and is not. Otherwise
             an unknown enum value stays an int, an unknown union member becomes an
             `UnknownMember`, unknown fields are dropped, and an absent field is empty.
-        report: Gets a finding for each such thing, in the order of reading.
+        report: Gets a finding for each such thing, in the order of reading; see `verify`.
 
     Raises:
         UnpackError: The buffer is damaged, or `strict` and not all of it is known.
@@ -96,8 +100,9 @@ def unpack(
 def verify(root: type[Any], buffer: object) -> list[Finding]:
     """Return what is wrong with `buffer`, read as a `root`.
 
-    Damage ends the walk, so it is the only finding then; what the schema does not know is reported
-    completely, with the fields that are absent although every writer writes them.
+    Damage ends the walk, so it is the only finding then. Otherwise the findings are what the schema
+    does not know, and the fields that are absent although every writer writes them: at most 1000,
+    and a last one with the rule MORE_FINDINGS if there are more.
     """
     return _codec().verify(root, buffer)
 
@@ -106,9 +111,11 @@ def view(root: type[T], buffer: object) -> T:
     """Return a read-only view of what `buffer` holds, which it keeps alive.
 
     A view has the attributes of the dataclass, equals it, and passes for it in `isinstance` and
-    `match`; it reads what is asked for, when it is asked for. Vectors look like lists, and `[ubyte]`
-    is a memoryview. What the schema does not know is shown as `unpack(strict=False)` does it. The
-    Python codec has no views: it returns an object with everything in it.
+    `match`; it reads what is asked for, when it is asked for. Its type is another, so
+    `dataclasses.replace`, `asdict`, `copy` and `pickle` do not take it. Vectors are sequences that
+    equal lists, and `[ubyte]` is a memoryview. What the schema does not know is shown as
+    `unpack(strict=False)` does it. The Python codec has no views: it returns an object with
+    everything in it.
 
     Args:
         root: Type of the table at the root of the buffer.

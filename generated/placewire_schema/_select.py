@@ -12,11 +12,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from ._wire import MODEL_STAMP, Finding
+from ._wire import MODEL_STAMP, REBUILD_COMMAND, Finding
 
 T = TypeVar("T")
-
-_REBUILD_COMMAND = "pip install --force-reinstall --no-deps ."
 
 
 class Codec(Protocol):
@@ -70,7 +68,7 @@ def _native() -> Codec | None:
 def _warn(reason: str) -> None:
     warnings.warn(
         f"{__package__}._native {reason}, so the slower Python codec is used; rebuild it with:"
-        f" {_REBUILD_COMMAND}",
+        f" {REBUILD_COMMAND}",
         RuntimeWarning,
         stacklevel=6,
     )

@@ -10,6 +10,22 @@ from dataclasses import dataclass
 MODEL_STAMP = "0f44edd38e478c93"
 """Hash of the schema that this package was generated from."""
 
+REBUILD_COMMAND = "pip install --force-reinstall --no-deps ."
+"""What to run in the project so that compiled modules are built from the same schema."""
+
+UNKNOWN_RULES = frozenset(
+    (
+        "UNKNOWN_ENUM_VALUE",
+        "UNKNOWN_UNION_MEMBER",
+        "UNKNOWN_FIELD",
+        "MORE_FINDINGS",
+    )
+)
+"""The rules that say that a buffer holds something which the schema does not know."""
+
+MOST_FINDINGS = 1000
+"""How many things that the schema does not know are listed for one buffer; the rest is counted."""
+
 MAX_DEPTH = 64
 """How many tables may stand inside each other, the root included, for reading and writing."""
 
@@ -38,6 +54,7 @@ _RULE_TEXTS = {
     "UNKNOWN_ENUM_VALUE": "{found} is not a value of {expected}",
     "UNKNOWN_UNION_MEMBER": "the tag {found} is not a member of {expected}",
     "UNKNOWN_FIELD": "slot {found} is set, but this schema has only {expected}",
+    "MORE_FINDINGS": "{found} more are not listed",
 }
 
 
@@ -60,9 +77,9 @@ class Finding:
     message: str
 
     def __str__(self) -> str:
-        where = self.path or "the root"
+        where = f"{self.path}: " if self.path else ""
         place = "" if self.offset is None else f", byte {self.offset}"
-        return f"{where}: {self.message} [{self.rule}{place}]"
+        return f"{where}{self.message} [{self.rule}{place}]"
 
 
 class CodecError(ValueError):

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "placewire/runtime/validate.h"
@@ -45,10 +46,18 @@ nb::object to_python(const placewire::Finding& finding, const nb::object& type) 
 }
 
 /// Keeps the interpreter lock: the buffer may be one that other threads would write meanwhile.
-nb::list validate(nb::handle buffer, std::size_t maximum_findings) {
+nb::list validate(nb::handle buffer, std::size_t maximum_findings, bool layout_only,
+                  nb::handle head_copy) {
   const nb::object type = nb::module_::import_("placewire_schema").attr("Finding");
   const BufferView view(buffer);
-  const placewire::Validation validation = placewire::validate(view.bytes(), {maximum_findings});
+  std::optional<BufferView> copy;
+  placewire::ValidationOptions options;
+  options.maximum_findings = maximum_findings;
+  options.last_stage = layout_only ? placewire::Stage::kLayout : placewire::Stage::kMeaning;
+  if (!head_copy.is_none()) {
+    options.head_copy = copy.emplace(head_copy).bytes();
+  }
+  const placewire::Validation validation = placewire::validate(view.bytes(), options);
   if (!validation.complete) {
     throw std::bad_alloc();  // becomes MemoryError
   }
@@ -57,6 +66,10 @@ nb::list validate(nb::handle buffer, std::size_t maximum_findings) {
     findings.append(to_python(finding, type));
   }
   return findings;
+}
+
+std::size_t head_size(nb::handle buffer) {
+  return placewire::head_size(BufferView(buffer).bytes());
 }
 
 nb::list rules() {
@@ -72,6 +85,8 @@ nb::list rules() {
 NB_MODULE(_runtime, module) {
   module.doc() = "The C++ core of placewire.";
   module.attr("MODEL_STAMP") = placewire::schema::kModelStamp;
-  module.def("validate", &validate, nb::arg("buffer").none(), nb::arg("maximum_findings"));
+  module.def("validate", &validate, nb::arg("buffer").none(), nb::arg("maximum_findings"),
+             nb::arg("layout_only"), nb::arg("head_copy").none());
+  module.def("head_size", &head_size, nb::arg("buffer"));
   module.def("rules", &rules);
 }

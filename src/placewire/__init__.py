@@ -2,8 +2,8 @@
 
 `PteFile` is a program file and `Device` a place for tensors; `placewire.retarget` moves a program
 from one device to another. The types that a program is made of are in the generated package
-`placewire_schema`. This module imports nothing until a name is used, so that `placewire generate`
-works even when the generated package does not.
+`placewire_schema`. This module imports none of it until a name is used, so that `placewire
+generate` works even when the generated package does not.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from placewire_codegen import __version__
+
 if TYPE_CHECKING:
     from .device import Device
     from .pte import PteFile
-
-__version__ = "0.1.0"
 
 __all__ = ["Device", "PteFile", "__version__"]
 

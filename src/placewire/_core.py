@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import placewire_schema
+from placewire_schema import REBUILD_COMMAND
 from placewire_schema.errors import StaleBuildError
 
 try:
@@ -16,10 +17,8 @@ except ModuleNotFoundError as error:
 
 __all__ = ["core"]
 
-_REBUILD_COMMAND = "pip install --force-reinstall --no-deps ."
-
 if core.MODEL_STAMP != placewire_schema.MODEL_STAMP:
     raise StaleBuildError(
         f"placewire's C++ core was built from another schema ({core.MODEL_STAMP}) than the Python "
-        f"package ({placewire_schema.MODEL_STAMP}); rebuild it with: {_REBUILD_COMMAND}"
+        f"package ({placewire_schema.MODEL_STAMP}); rebuild it with: {REBUILD_COMMAND}"
     )

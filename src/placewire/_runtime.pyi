@@ -5,16 +5,28 @@ from placewire_schema import Finding
 MODEL_STAMP: str
 """Hash of the schema that the core was built from."""
 
-def validate(buffer: object, maximum_findings: int) -> list[Finding]:
-    """Check a whole .pte file; see `placewire.validate.validate`.
+def validate(
+    buffer: object, maximum_findings: int, layout_only: bool, head_copy: object | None
+) -> list[Finding]:
+    """Check a .pte file; see `placewire.validate.validate`.
 
     Holds the interpreter lock, so that no Python thread can change the buffer meanwhile.
+
+    Args:
+        buffer: The whole file.
+        maximum_findings: How many findings to list.
+        layout_only: Leave out the meaning.
+        head_copy: A copy of the first `head_size` bytes that is read in their stead, for a file
+            that other processes may change; `None` if nobody can.
 
     Raises:
         TypeError: `buffer` does not support the buffer protocol.
         BufferError: Its bytes are not contiguous.
         MemoryError: Memory ran out.
     """
+
+def head_size(buffer: object) -> int:
+    """How many of a file's first bytes hold its head and its program; nothing is checked."""
 
 def rules() -> list[tuple[str, str, str]]:
     """Return the name, level and meaning of every rule."""

@@ -71,7 +71,12 @@ def main() -> None:
 
 def _flushed(code: object) -> int:
     """Flush the output while an error can still be told; return the exit code."""
-    number = code if isinstance(code, int) else 0
+    if code is None or isinstance(code, int):
+        number = code or 0
+    else:
+        # As Python itself does it: what is no number is a message.
+        typer.echo(str(code), err=True)
+        number = FAILURE
     try:
         sys.stdout.flush()
     except BrokenPipeError:

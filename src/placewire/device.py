@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
 
@@ -13,7 +14,6 @@ __all__ = ["HIGHEST_INDEX", "Device"]
 HIGHEST_INDEX = 127
 """Greatest device index: the wire stores it in a signed byte."""
 
-_INDICES = frozenset(range(HIGHEST_INDEX + 1))
 _FORM = re.compile(r"(?P<type>[A-Za-z_][A-Za-z0-9_]*)(?::(?P<index>0|[1-9][0-9]{0,2}))?", re.ASCII)
 _TYPES = {member.name.lower(): member for member in DeviceType}
 
@@ -22,7 +22,8 @@ _TYPES = {member.name.lower(): member for member in DeviceType}
 class Device:
     """One device: its kind, and which one of that kind.
 
-    Devices compare and hash by value and sort by kind, then index.
+    Devices compare and hash by value and sort by kind, then index. So `cpu:1`, which a file may
+    say, is not `cpu:0`, although there is only one CPU; the validator warns of it.
 
     Attributes:
         type: Kind of device.
@@ -44,14 +45,23 @@ class Device:
             raise InvalidArgumentError(
                 f"{self.type!r} is not a device type; valid are {kinds}"
             ) from None
-        if self.index not in _INDICES:
-            raise InvalidArgumentError(
-                f"{self.index!r} is not a device index; valid is 0 to {HIGHEST_INDEX}"
-            )
+        try:
+            object.__setattr__(self, "index", int(operator.index(self.index)))
+        except TypeError:
+            raise self._wrong_index() from None
+        if not 0 <= self.index <= HIGHEST_INDEX:
+            raise self._wrong_index()
+
+    def _wrong_index(self) -> InvalidArgumentError:
+        return InvalidArgumentError(
+            f"{self.index!r} is not a device index; valid is 0 to {HIGHEST_INDEX}"
+        )
 
     @classmethod
     def parse(cls, text: str) -> Device:
         """Read a device as people write it: `cuda`, `cuda:1`, `CPU`. Without an index it is 0.
+
+        Blanks around it are not allowed.
 
         Example:
             >>> Device.parse("CUDA:1")
@@ -70,7 +80,7 @@ class Device:
 
     @property
     def is_cpu(self) -> bool:
-        """Whether it is the host itself."""
+        """Whether its memory is the host's, which all devices of this kind share."""
         return self.type is DeviceType.CPU
 
     def __str__(self) -> str:

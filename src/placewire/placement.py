@@ -76,7 +76,7 @@ def target_device(spec: CompileSpec) -> Device | None:
     ExecuTorch allows blanks around the name, so they are ignored here too.
     """
     try:
-        return Device.parse(bytes(spec.value).decode("utf-8").strip())
+        return Device.parse(bytes(spec.value).strip().decode("utf-8"))
     except (UnicodeDecodeError, InvalidArgumentError):
         return None
 

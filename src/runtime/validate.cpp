@@ -54,10 +54,11 @@ void check_method_names(const Context& context) {
 }
 
 void check_meaning(Context& context) {
-  report_audit(context.report, context.program, kRootPath, context.file);
+  report_audit(context.report, context.program, kRootPath, context.head, 0);
   check_version(context);
   check_method_names(context);
-  const Storage storage(context);
+  Storage storage(context);
+  storage.check_references(context);
   Usage usage;
   const auto plans = context.program.execution_plan();
   for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -68,18 +69,24 @@ void check_meaning(Context& context) {
   check_device_table(context, storage, usage);
 }
 
-void check_file(schema::Bytes file, Report& report) {
-  const auto layout = check_container(file, report);
+void check_file(schema::Bytes file, const ValidationOptions& options, Report& report) {
+  const bool is_copied = options.head_copy.data() != nullptr;
+  const schema::Bytes head = is_copied ? options.head_copy : file;
+  const auto layout = check_container(head, file.size(), report);
   if (!layout) {
     return;
   }
-  const schema::VerifyResult result = schema::program::verify_program(file);
+  const schema::VerifyResult result = schema::program::verify_program(head);
   if (!result.ok()) {
     report_structure(report, result, kRootPath, 0);
     return;
   }
-  Context context{file, *layout, schema::program::view_program(file), report};
-  check_meaning(context);
+  Context context{file, is_copied, head, *layout, schema::program::view_program(head), report};
+  if (options.last_stage == Stage::kMeaning) {
+    check_meaning(context);
+  } else {
+    const Storage storage(context);
+  }
 }
 
 /// What is returned if memory ran out on the way.
@@ -107,12 +114,14 @@ bool Validation::is_loadable() const noexcept {
 Validation validate(schema::Bytes file, const ValidationOptions& options) noexcept {
   try {
     validation::Report report(options.maximum_findings);
-    validation::check_file(file, report);
+    validation::check_file(file, options, report);
     return {report.take(), true};
   } catch (const std::bad_alloc&) {
     return validation::out_of_memory();
   }
 }
+
+std::size_t head_size(schema::Bytes file) noexcept { return validation::head_size(file); }
 
 std::vector<RuleInfo> rules() {
   std::vector<RuleInfo> all = validation::own_rules();

@@ -117,6 +117,21 @@ def test_a_reader_that_stops_reading_is_no_error(corpus: Path) -> None:
     assert process.returncode == 1
 
 
+@pytest.mark.parametrize(("code", "expected"), [("None", 0), ("0", 0), ("3", 3), ("'a reason'", 1)])
+def test_the_exit_code_is_that_of_the_command(code: str, expected: int) -> None:
+    program = (
+        "from placewire import cli\n"
+        f"def app(prog_name): raise SystemExit({code})\n"
+        "cli.app = app\n"
+        "cli.main()\n"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == expected
+    assert process.stderr == ("a reason\n" if "reason" in code else "")
+
+
 def test_output_that_cannot_be_written_is_an_error(corpus: Path) -> None:
     with Path("/dev/full").open("w") as full:
         process = subprocess.run(
@@ -205,7 +220,10 @@ data, 81 bytes in 2 segments
         (tmp_path / "cut.pte").write_bytes(data[:-1])
         result = run("dump", tmp_path / "cut.pte")
         assert (result.code, result.out) == (1, "")
-        assert result.err.startswith(f"error: {tmp_path / 'cut.pte'}: the file ends at byte 1872, ")
+        assert result.err.startswith(
+            f"error: {tmp_path / 'cut.pte'}: the segment data ends at byte 1873, but the file has "
+            "only 1872 bytes: "
+        )
 
 
 class TestVerify:
@@ -257,6 +275,15 @@ class TestVerify:
         assert good == {"file": str(gpu_file), "findings": []}
         assert [finding["rule"] for finding in bad["findings"]] == ["FILE_TOO_SMALL"]
         assert set(bad["findings"][0]) == {"rule", "level", "path", "offset", "message"}
+
+    def test_json_lists_a_file_that_cannot_be_read(self, gpu_file: Path, tmp_path: Path) -> None:
+        path = tmp_path / "none.pte"
+        result = run("verify", "--json", path, gpu_file)
+        assert result.code == 1
+        assert json.loads(result.out) == [
+            {"file": str(path), "error": "No such file or directory", "findings": []},
+            {"file": str(gpu_file), "findings": []},
+        ]
 
     def test_a_missing_file_does_not_hide_the_others(self, gpu_file: Path, tmp_path: Path) -> None:
         result = run("verify", tmp_path / "none.pte", gpu_file)
@@ -329,7 +356,7 @@ class TestRetarget:
         path.write_bytes(unknown_device)
         result = run("retarget", path, "cuda:0=cuda:1", "-o", out)
         assert (result.code, result.out) == (1, "")
-        assert "writing it anew would lose that: execution_plan[0].values[" in result.err
+        assert "schema does not know: execution_plan[0].values[" in result.err
         assert not out.exists()
 
     def test_what_is_dropped_is_named(self, unknown_device: bytes, tmp_path: Path) -> None:

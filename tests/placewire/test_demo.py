@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from placewire import _runtime
 from placewire.pte import PteFile
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +29,7 @@ main()
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packages as a wheel lays them out, with the schema and the templates inside."""
+    """The packages as a wheel lays them out, with all that the demo starts from inside."""
     site = tmp_path_factory.mktemp("site")
     without_caches = shutil.ignore_patterns("__pycache__", "*.so*")
     for name, source in {
@@ -39,6 +40,11 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "placewire_schema": "generated/placewire_schema",
     }.items():
         shutil.copytree(ROOT / source, site / name, ignore=without_caches)
+    shutil.copy(ROOT / "pyproject.toml", site / "placewire_codegen")
+    core = Path(_runtime.__file__)
+    shutil.copy(core, site / "placewire")
+    if (core.parent / "lib").is_dir():
+        shutil.copytree(core.parent / "lib", site / "placewire" / "lib")
     return site
 
 
@@ -89,8 +95,14 @@ def test_the_unknown_device_is_reported_with_its_path(shown: str) -> None:
     assert line in shown
 
 
-def test_the_refusal_is_shown(shown: str) -> None:
-    assert "UnknownContentError: " in shown
+def test_one_finding_stands_for_all(shown: str) -> None:
+    (position,) = [i for i, line in enumerate(shown.splitlines()) if ": 2 is not" in line]
+    assert shown.splitlines()[position + 1].strip() == "and 4 more"
+
+
+def test_the_refusal_is_shown_in_a_line(shown: str) -> None:
+    (line,) = [line for line in shown.splitlines() if "UnknownContentError" in line]
+    assert line.endswith("would lose what this version's schema does not know")
 
 
 def test_there_are_no_colours_when_nobody_watches(shown: str) -> None:

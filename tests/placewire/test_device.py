@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from placewire_schema.errors import PlacewireError
 from placewire_schema.program import DeviceType
@@ -77,7 +78,7 @@ def test_the_text_of_a_device_has_an_index() -> None:
     ]
 
 
-@pytest.mark.parametrize("index", [-1, 128, "1", None, 0.5])
+@pytest.mark.parametrize("index", [-1, 128, "1", None, 0.5, 1.0])
 def test_an_index_out_of_range_is_refused(index: int) -> None:
     with pytest.raises(ValueError, match=f"{index!r} is not a device index; valid is 0 to 127"):
         Device(DeviceType.CUDA, index)
@@ -91,6 +92,20 @@ def test_a_type_that_the_schema_does_not_have_is_refused() -> None:
 def test_a_type_may_be_a_number() -> None:
     assert Device(1) == Device(DeviceType.CUDA)  # type: ignore[arg-type]
     assert str(Device(1, 2)) == "cuda:2"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("index", [True, np.int64(1), np.uint8(1)], ids=repr)
+def test_an_index_may_be_any_integer(index: int) -> None:
+    device = Device(DeviceType.CUDA, index)
+    assert str(device) == "cuda:1"
+    assert type(device.index) is int
+
+
+def test_a_cpu_with_an_index_is_read_and_is_another_device_than_the_first() -> None:
+    device = Device.parse("cpu:1")
+    assert device.is_cpu
+    assert device != Device.parse("cpu:0")
+    assert str(device) == "cpu:1"
 
 
 def test_a_device_cannot_change() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +20,7 @@ from placewire_schema.program import (
 )
 
 from placewire.pte import PteFile
-from tests.placewire.files import delegate, file_bytes, tensor
+from tests.placewire.files import delegate, file_bytes, header_of, tensor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,6 +152,32 @@ def test_writing_to_a_view_does_not_change_the_file(tmp_path: Path) -> None:
     pte.constants[1][0] = ord("Z")
     assert path.read_bytes() == data
     assert pte.to_bytes() == data.replace(b"A" * 20, b"Z" + b"A" * 19)
+
+
+@pytest.mark.parametrize("header_length", [0, 24, 32])
+def test_what_others_write_to_the_file_does_not_reach_the_program(
+    header_length: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "changing.pte"
+    program = _constants() if header_length else Program()
+    data = file_bytes(program, [b"A" * 20] if header_length else [], header_length=header_length)
+    path.write_bytes(data)
+    pte = PteFile.load(path)
+    with path.open("r+b") as file:
+        file.write(b"\xff" * (header_of(data)[1] if header_length else len(data)))
+    assert not pte.is_modified()
+    assert pte.to_bytes() == data
+
+
+def test_a_mapped_file_is_not_trusted_to_stay_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "changing.pte"
+    data = file_bytes(_constants(), [b"A" * 20])
+    path.write_bytes(data)
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        pte = PteFile.from_bytes(mapped)
+        mapped[:8] = b"\xff" * 8
+        assert pte.to_bytes() == data
+        del pte  # its views keep the mapping open
 
 
 def test_anything_with_a_buffer_is_read() -> None:

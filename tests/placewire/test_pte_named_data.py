@@ -159,19 +159,6 @@ def test_a_segment_that_two_keys_share_is_removed_with_the_second() -> None:
     assert list(_written(pte).segments) == []
 
 
-def test_segments_that_overlap_keep_their_contents() -> None:
-    from tests.placewire.files import with_area
-
-    program = Program(
-        segments=[DataSegment(offset=0, size=100), DataSegment(offset=50, size=100)],
-        named_data=[NamedData(key="one", segment_index=0), NamedData(key="two", segment_index=1)],
-    )
-    area = bytes(range(150))
-    pte = PteFile.from_bytes(with_area(program, area))
-    pte.named_data["two"] = b"new"
-    assert _contents(_written(pte)) == {"one": area[:100], "two": b"new"}
-
-
 def test_a_buffer_of_any_type_is_stored_as_bytes() -> None:
     from array import array
 

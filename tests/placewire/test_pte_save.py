@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import stat
 import tracemalloc
@@ -21,8 +22,9 @@ from placewire_schema.program import (
     SubsegmentOffsets,
 )
 
+from placewire.device_table import derive
 from placewire.pte import PteFile, check_bytes
-from tests.placewire.files import file_bytes, header_of, with_area
+from tests.placewire.files import file_bytes, header_of, two_gpu_program, with_area
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,6 +185,48 @@ def test_inline_data_gets_the_alignment_that_is_asked(alignment: int) -> None:
     data = pte.to_bytes()
     assert data.index(b"the blob") % alignment == 0
     assert check_bytes(data) == []
+
+
+def test_an_alignment_that_is_asked_of_a_loaded_file_counts_as_an_edit() -> None:
+    program = Program(backend_delegate_data=[BackendDelegateInlineData(data=b"the blob")])
+    pte = PteFile.from_bytes(file_bytes(program, [b"segment"]))
+    pte.force_align = {"BackendDelegateInlineData.data": 256}
+    assert pte.is_modified()
+    assert pte.to_bytes().index(b"the blob") % 256 == 0
+
+
+def test_an_alignment_that_makes_no_difference_is_no_edit() -> None:
+    data = _two_segments(gap=b"x")
+    pte = PteFile.from_bytes(data)
+    pte.force_align = {"BackendDelegateInlineData.data": 16}
+    assert not pte.is_modified()
+    assert pte.to_bytes() == data
+
+
+def test_writing_changes_nothing_in_the_object() -> None:
+    pte = PteFile(two_gpu_program(), [b"", b"blob"])
+    pte.rebuild_device_table()
+    pte.program.execution_plan[0].non_const_buffer_sizes[2] += 64
+    table, program = pte.device_table, copy.deepcopy(pte.program)
+    contents = [bytes(segment) for segment in pte.segments]
+    size = pte.size
+    data = pte.to_bytes()
+    assert size == len(data)
+    assert pte.device_table == table
+    assert pte.program == program
+    assert [bytes(segment) for segment in pte.segments] == contents
+    written = PteFile.from_bytes(data).device_table
+    assert written == derive(program)
+    assert written != table
+
+
+def test_the_alignment_of_a_program_is_the_greatest_of_the_schema() -> None:
+    program = Program(constant_buffer=[Buffer(storage=b"the bytes")])
+    for length in range(32, 80, 8):
+        data = file_bytes(program, [b"A"], header_length=length, extra=bytes(length - 32))
+        pte = PteFile.from_bytes(data)
+        pte.program.version += 1
+        assert pte.to_bytes().index(b"the bytes") % 16 == 0
 
 
 def test_a_new_file_is_laid_out_from_its_segments() -> None:

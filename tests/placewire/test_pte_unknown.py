@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import flatbuffers
 import pytest
-from placewire_schema import UnknownMember
+from placewire_schema import PackError, UnknownMember
 from placewire_schema.device_info import DeviceTable
 from placewire_schema.errors import UnknownContentError
 from placewire_schema.program import DeviceType, NamedData
@@ -46,7 +46,7 @@ def test_it_is_saved_untouched(unknown: bytes) -> None:
 def test_rewriting_it_is_refused(unknown: bytes, tmp_path: Path) -> None:
     pte = PteFile.from_bytes(unknown)
     pte.program.version = 1
-    with pytest.raises(UnknownContentError, match="writing it anew would lose that") as caught:
+    with pytest.raises(UnknownContentError, match="writing the file anew would lose") as caught:
         pte.save(tmp_path / "out.pte")
     assert str(pte.unknown[0]) in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -60,6 +60,20 @@ def test_an_unknown_device_is_dropped_when_that_is_asked(unknown_device: bytes) 
     again = PteFile.from_bytes(pte.to_bytes(drop_unknown=True))
     assert again.unknown == ()
     assert _device_types(again) == [DeviceType.CPU if type_ == 99 else type_ for type_ in devices]
+
+
+def test_dropping_changes_nothing_in_the_object(unknown_device: bytes) -> None:
+    pte = PteFile.from_bytes(unknown_device)
+    pte.program.execution_plan[0].name = "renamed"
+    devices, unknown = _device_types(pte), pte.unknown
+    pte.to_bytes(drop_unknown=True)
+    assert _device_types(pte) == devices
+    assert pte.unknown == unknown
+    pte.program.version = -1
+    with pytest.raises(PackError):
+        pte.to_bytes(drop_unknown=True)
+    assert _device_types(pte) == devices
+    assert pte.unknown == unknown
 
 
 def test_an_unknown_field_is_dropped_when_that_is_asked(unknown_field: bytes) -> None:
@@ -124,7 +138,7 @@ def test_a_device_table_of_a_newer_version_is_not_lost_without_a_word(
     pte = PteFile.from_bytes(unknown_in_table)
     assert pte.to_bytes() == unknown_in_table
     pte.program.execution_plan[0].name = "renamed"
-    with pytest.raises(UnknownContentError, match=r"would lose that: device_table\.<slot 1>"):
+    with pytest.raises(UnknownContentError, match=r"does not know: device_table\.<slot 1>"):
         pte.to_bytes()
     again = PteFile.from_bytes(pte.to_bytes(drop_unknown=True))
     assert again.unknown == ()

@@ -13,6 +13,7 @@ from pathlib import Path
 import placewire_codegen
 import pytest
 
+import placewire
 from tests.project.markdown import blocks
 from tests.project.tree import ROOT
 
@@ -20,12 +21,23 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def test_the_installed_version_is_the_one_of_the_tree() -> None:
-    versions = {
-        PROJECT["project"]["version"],
-        placewire_codegen.__version__,
-        importlib.metadata.version("placewire"),
-    }
-    assert len(versions) == 1, f"install again, or make them agree: {versions}"
+    installed = importlib.metadata.version("placewire")
+    assert installed == placewire_codegen.__version__, "install again"
+
+
+def test_the_version_is_written_once() -> None:
+    assert "version" not in PROJECT["project"]
+    assert placewire.__version__ is placewire_codegen.__version__
+    version = (_cmake_directory() / "placewireConfigVersion.cmake").read_text(encoding="utf-8")
+    assert f'set(PACKAGE_VERSION "{placewire_codegen.__version__}")' in version
+
+
+def test_the_demo_finds_the_table_of_the_project() -> None:
+    folder = Path(placewire_codegen.__path__[0])
+    files = [folder / "pyproject.toml", folder.parents[1] / "pyproject.toml"]
+    (file, *_) = [file for file in files if file.is_file()]
+    table = tomllib.loads(file.read_text(encoding="utf-8"))["tool"]["placewire"]
+    assert table == PROJECT["tool"]["placewire"]
 
 
 @pytest.mark.parametrize("extra", ["torch", "test", "peer", "dev"])

@@ -5,17 +5,19 @@ from __future__ import annotations
 import array
 import ast
 import mmap
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import placewire_schema
 import pytest
-from placewire_schema import Finding
+from placewire_schema import Finding, pack_program
+from placewire_schema import program as p
 
 from placewire import _runtime
 from placewire.validate import Rule, rules, validate
-from tests.runtime.programs import complete
+from tests.runtime.programs import complete, laid_out
 from tests.schema.cpp.building import ROOT
 
 
@@ -47,6 +49,47 @@ def test_a_mapped_file_is_taken(tmp_path: Path) -> None:
     path.write_bytes(complete().file())
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         assert validate(mapped) == []
+
+
+def test_what_others_write_to_the_program_is_not_read() -> None:
+    data = complete().file()
+    program_end = int.from_bytes(data[16:24], "little")
+    head = data[: _runtime.head_size(data)]
+    changed = b"\xff" * program_end + data[program_end:]
+    assert _runtime.validate(data, 10, layout_only=False, head_copy=head) == []
+    assert _runtime.validate(changed, 10, layout_only=False, head_copy=head) == []
+    assert _runtime.validate(changed, 10, layout_only=False, head_copy=None) != []
+
+
+@pytest.mark.parametrize("layout_only", [False, True])
+def test_a_copy_of_the_head_gives_the_same_findings(layout_only: bool) -> None:
+    original = complete().file()
+    generator = random.Random("copy")
+    rules_found: set[str] = set()
+    for _ in range(1000):
+        data = bytearray(original)
+        data[generator.randrange(len(data))] = generator.choice((0, 1, 0x7F, 0x80, 0xFF))
+        if generator.random() < 0.1:
+            data = data[: generator.randrange(len(data))]
+        head = bytes(data[: _runtime.head_size(data)])
+        expected = _runtime.validate(data, 100, layout_only=layout_only, head_copy=None)
+        assert _runtime.validate(data, 100, layout_only=layout_only, head_copy=head) == expected
+        rules_found.update(finding.rule for finding in expected)
+    assert len(rules_found) > 10
+
+
+def test_a_head_that_is_shorter_than_it_says_is_refused() -> None:
+    data = complete().file()
+    for size in range(int.from_bytes(data[16:24], "little")):
+        assert _runtime.validate(data, 1, layout_only=True, head_copy=data[:size]) != []
+
+
+def test_the_head_ends_with_the_program() -> None:
+    program = pack_program(p.Program(constant_buffer=[p.Buffer(bytes(8000))]))
+    data = laid_out(program, b"segment")
+    end = int.from_bytes(data[16:24], "little")
+    assert _runtime.head_size(data) == end < len(data)
+    assert _runtime.head_size(program) == len(program)
 
 
 def test_the_buffer_is_released() -> None:

@@ -175,6 +175,15 @@ def test_an_old_header_whose_segments_begin_behind_the_file_hides_nothing() -> N
     assert ("SEGMENT_OUT_OF_FILE", "segments[0]") in broken(validate(data))
 
 
+@pytest.mark.parametrize("begin", [0, 64])
+def test_an_old_header_whose_segments_begin_inside_the_program_is_refused(begin: int) -> None:
+    sample = complete()
+    sample.header_length = 24
+    findings = validate(with_u64(sample.file(), 24, begin))
+    assert broken(findings)[0] == ("EXTENDED_HEADER_INVALID", "")
+    assert f"segment data begins at byte {begin}, inside the program" in findings[0].message
+
+
 def test_a_program_without_segments_needs_no_header() -> None:
     plan = p.ExecutionPlan(name="forward", non_const_buffer_sizes=[0])
     program = p.Program(execution_plan=[plan], segments=[p.DataSegment()])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from placewire_schema import program as p
 
+from placewire.placement import target_device
 from placewire.validate import validate
 from tests.runtime.programs import Cursor, Sample, broken, complete
 
@@ -190,6 +191,30 @@ def test_the_highest_index_is_127() -> None:
     sample = without_table()
     sample.plan.delegates[0].compile_specs[0].value = b"cuda:127"
     assert {finding.rule for finding in sample.validate()} == {"DELEGATE_ARGUMENT_ELSEWHERE"}
+
+
+def test_a_tensor_on_another_cpu_is_in_the_memory_of_its_buffer() -> None:
+    sample = without_table()
+    extra_of(sample, 3).device_index = 1
+    assert [finding.rule for finding in sample.validate()] == ["CPU_INDEX_NOT_ZERO"]
+
+
+@pytest.mark.parametrize("blank", [b" ", b"\t", b"\n", b"\v", b"\f", b"\r"])
+def test_blanks_around_a_target_device_are_no_fault_in_both_languages(blank: bytes) -> None:
+    sample = complete()
+    (spec,) = sample.plan.delegates[0].compile_specs
+    spec.value = blank + bytes(spec.value) + blank
+    assert sample.validate() == []
+    assert str(target_device(spec)) == "cuda:0"
+
+
+@pytest.mark.parametrize("blank", ["\x1c", "\x85", "\xa0", "\u2003"])
+def test_other_blanks_around_a_target_device_are_refused_in_both_languages(blank: str) -> None:
+    sample = complete()
+    (spec,) = sample.plan.delegates[0].compile_specs
+    spec.value = blank.encode() + bytes(spec.value)
+    assert "TARGET_DEVICE_INVALID" in [finding.rule for finding in sample.validate()]
+    assert target_device(spec) is None
 
 
 def test_a_target_device_cpu_is_warned_of() -> None:

@@ -41,7 +41,7 @@ def outcome(action: Callable[[], Any]) -> tuple[str, str]:
     """
     try:
         return "result", repr(action())
-    except (CodecError, TypeError, ValueError, OverflowError) as error:
+    except (CodecError, TypeError, ValueError, ArithmeticError, LookupError, RuntimeError) as error:
         return type(error).__name__, str(error)
 
 

@@ -210,3 +210,35 @@ def test_a_subclass_packs_as_its_table(codec: Codec) -> None:
 def test_the_alignment_of_a_vector_can_be_raised(codec: Codec) -> None:
     packed = codec.pack(program.Buffer(b"x" * 8), {"Buffer.storage": 256})
     assert packed.index(b"x" * 8) % 256 == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (
+            program.Double(10**400),
+            "double_val: an integer of 1329 bits is out of range for float64",
+        ),
+        (program.Double("1"), "double_val: expected float64, found str"),  # type: ignore[arg-type]
+        (
+            program.Int(10**5000),
+            (
+                "int_val: an integer of 16610 bits is out of range for int64"
+                " (-9223372036854775808..9223372036854775807)"
+            ),
+        ),
+    ],
+    ids=["a huge integer as a float", "a string as a float", "a huge integer"],
+)
+def test_a_number_that_cannot_be_shown_is_described(
+    codec: Codec, table: object, message: str
+) -> None:
+    with pytest.raises(PackError) as caught:
+        codec.pack(table, {})
+    assert str(caught.value) == message
+
+
+def test_a_type_of_another_library_is_named_with_its_module(codec: Codec) -> None:
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(PackError, match=r"^int_val: expected int64, found numpy\.float32$"):
+        codec.pack(program.Int(numpy.float32(1)), {})

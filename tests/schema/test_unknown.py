@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from placewire_schema import Finding, UnknownMember, UnpackError, program
+from placewire_schema import Finding, UnknownMember, UnpackError, _native, _pure, program
 from placewire_schema._select import Codec
+
+from .forging import Forged
 
 
 def read_strictly(codec: Codec, type_: type[Any], data: bytes) -> Any:
@@ -115,3 +117,47 @@ def test_verify_reports_what_is_unknown_and_what_is_missed(codec: Codec) -> None
     data = codec.pack(program.AllocationDetails(1, 2, 3), {})
     findings = codec.verify(program.FreeCall, data)
     assert [finding.rule for finding in findings] == ["UNKNOWN_FIELD", "UNKNOWN_FIELD"]
+
+
+def with_absent_keys(count: int) -> bytes:
+    """Return a packed delegate with `count` specs, none of which has a key."""
+    specs = [program.CompileSpec("key", b"value") for _ in range(count)]
+    data = Forged(_pure.pack(program.BackendDelegate(compile_specs=specs), {}))
+    first = data.element(data.child(data.root(), 2), 0)
+    data.put(data.slot(first, 0), 2, 0)
+    return bytes(data)
+
+
+def test_as_many_findings_as_the_limit_are_all_listed(codec: Codec) -> None:
+    findings = codec.verify(program.BackendDelegate, with_absent_keys(1000))
+    assert {finding.rule for finding in findings} == {"FIELD_ABSENT"}
+    assert len(findings) == 1000
+
+
+def test_findings_beyond_the_limit_are_counted_by_the_last(codec: Codec) -> None:
+    data = with_absent_keys(1234)
+    findings = codec.verify(program.BackendDelegate, data)
+    assert len(findings) == 1001
+    assert findings[999].path == "compile_specs[999].key"
+    assert findings[1000] == Finding("MORE_FINDINGS", "error", "", 0, "234 more are not listed")
+    report: list[Finding] = []
+    delegate = read_leniently(codec, program.BackendDelegate, data, report)
+    assert report == findings
+    assert len(delegate.compile_specs) == 1234
+
+
+def test_a_report_that_holds_something_gets_as_many_findings(codec: Codec) -> None:
+    report = [Finding("OTHER", "error", "", None, "")] * 3
+    read_leniently(codec, program.BackendDelegate, with_absent_keys(1001), report)
+    assert [finding.rule for finding in report[-2:]] == ["FIELD_ABSENT", "MORE_FINDINGS"]
+    assert len(report) == 3 + 1001
+
+
+def test_both_codecs_stop_listing_at_the_same_finding() -> None:
+    for count in (999, 1000, 1001, 3000):
+        data = with_absent_keys(count)
+        results = [codec.verify(program.BackendDelegate, data) for codec in (_native, _pure)]
+        assert results[0] == results[1]
+        assert len(results[0]) == min(count, 1001)
+        with pytest.raises(UnpackError, match=r"^compile_specs\[0\]\.key: the field is absent"):
+            read_strictly(_native, program.BackendDelegate, data)

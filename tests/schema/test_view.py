@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import gc
 import mmap
+import pickle
 import sys
+import warnings
+from collections.abc import Callable, MutableSequence, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +18,7 @@ import placewire_schema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewire_schema import UnknownMember, UnpackError, _native, _pure, program
+from placewire_schema import PackError, UnknownMember, UnpackError, _native, _pure, program
 from placewire_schema._select import Codec
 from placewire_schema.reflection import describe
 
@@ -189,3 +195,71 @@ def test_what_the_schema_does_not_know_is_shown() -> None:
     tensor[tensor.index(program.ScalarType.UINT64)] = 99
     assert _native.view(program.Tensor, bytes(tensor)).scalar_type == 99
     assert isinstance(views[0].val, UnknownMember)
+
+
+def test_a_view_that_was_not_made_by_view_is_a_type_error() -> None:
+    view: Any = _native.view(program.Tensor, packed(a_tensor()))
+    for made in (view, view.sizes):
+        type_: Any = type(made)
+        empty = type_.__new__(type_)
+        actions: list[Callable[[], Any]] = [
+            lambda: repr(empty),  # noqa: B023
+            lambda: empty == empty,  # noqa: B023, PLR0124
+            lambda: view == empty,  # noqa: B023
+            lambda: view.sizes == empty,  # noqa: B023
+            lambda: empty.sizes,  # noqa: B023
+            lambda: empty.__class__,  # noqa: B023
+            lambda: isinstance(empty, program.Tensor),  # noqa: B023
+            lambda: dir(empty),  # noqa: B023
+            lambda: len(empty),  # noqa: B023
+            lambda: list(empty),  # noqa: B023
+            lambda: empty[0],  # noqa: B023
+            lambda: empty.index(1),  # noqa: B023
+            lambda: hash(empty),  # noqa: B023
+            lambda: _native.pack(empty, {}),  # noqa: B023
+            lambda: _native.pack(program.EValue(empty), {}),  # noqa: B023
+        ]
+        for action in actions:
+            with warnings.catch_warnings():
+                # nanobind warns before it refuses.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                with suppress(TypeError, AttributeError, PackError):
+                    action()
+
+
+def test_the_class_of_an_empty_view_is_a_type_error() -> None:
+    type_ = type(_native.view(program.Tensor, packed(a_tensor())))
+    with pytest.raises(TypeError, match=r"this view was not made by view\(\)"):
+        type_.__new__(type_).__class__  # noqa: B018
+
+
+def test_views_cannot_be_copied_or_subclassed() -> None:
+    view: Any = _native.view(program.Tensor, packed(a_tensor()))
+    for original in (view, view.sizes):
+        for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError):
+                duplicate(original)
+        with pytest.raises(TypeError):
+            type("Derived", (type(original),), {})
+    with pytest.raises(TypeError):
+        dataclasses.replace(view, sizes=[1])
+    with pytest.raises(TypeError):
+        dataclasses.asdict(view)
+
+
+def test_a_vector_is_a_sequence() -> None:
+    sizes: Any = _native.view(program.Tensor, packed(a_tensor())).sizes
+    assert isinstance(sizes, Sequence)
+    assert not isinstance(sizes, MutableSequence)
+    assert (sizes.index(3), sizes.count(4), sizes.count(9)) == (1, 1, 0)
+    assert 2 in sizes
+    assert 9 not in sizes
+    assert list(reversed(sizes)) == [4, 3, 2]
+    assert [*iter(sizes)] == [2, 3, 4]
+    with pytest.raises(ValueError):  # noqa: PT011
+        sizes.index(9)
+    match sizes:
+        case [first, *rest]:
+            assert (first, rest) == (2, [3, 4])
+        case _:
+            pytest.fail("a vector is no sequence")

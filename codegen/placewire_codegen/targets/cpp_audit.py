@@ -14,7 +14,9 @@ from ..model import (
     TypeKind,
     UnionDefinition,
 )
+from .cpp_module import CppModule
 from .cpp_names import CppNames
+from .cpp_order import has_enums, has_tables
 from .cpp_text import string_literal
 from .rules import MEANING_RULES, STRUCTURE_RULES, Rule
 
@@ -70,7 +72,9 @@ class AuditView:
 
 def audit_rules() -> tuple[Rule, ...]:
     """Return the rules that an audit reports: those of the codec, and that it was too much work."""
-    return (*MEANING_RULES, *(rule for rule in STRUCTURE_RULES if rule.name == "BUDGET_EXCEEDED"))
+    meanings = [rule for rule in MEANING_RULES if rule.name != "MORE_FINDINGS"]
+    budget = [rule for rule in STRUCTURE_RULES if rule.name == "BUDGET_EXCEEDED"]
+    return (*meanings, *budget)
 
 
 def audit_view(schema: Schema, names: CppNames, namespace: str) -> AuditView:
@@ -80,36 +84,34 @@ def audit_view(schema: Schema, names: CppNames, namespace: str) -> AuditView:
 
 class _AuditBuilder:
     def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
+        self._module = CppModule(schema, names, namespace)
         self._schema = schema
         self._names = names
-        self._namespace = namespace
         self._used = {namespace}
 
     def build(self) -> AuditView:
         structs = tuple(
             self._struct(struct)
             for struct in self._schema.structs
-            if struct.namespace == self._namespace and self._has_enum(struct)
+            if struct.namespace == self._module.namespace and self._has_enum(struct)
         )
         tables = tuple(
             TableAuditView(self._names.local_type(table), tuple(self._table_checks(table)))
             for table in self._schema.tables
-            if table.namespace == self._namespace
+            if table.namespace == self._module.namespace
         )
         return AuditView(tuple(sorted(self._includes())), structs, tables)
 
     def _includes(self) -> Iterator[str]:
-        prefix = self._names.include_prefix
-        yield f"{prefix}/audit.h"
-        with_tables = {table.namespace for table in self._schema.tables}
-        with_enums = {item.namespace for item in (*self._schema.enums, *self._schema.unions)}
+        own = self._module.namespace
+        yield f"{self._names.include_prefix}/audit.h"
         for namespace in self._used:
-            if namespace != self._namespace and namespace in with_tables:
+            if namespace != own and has_tables(self._schema, namespace):
                 yield self._names.include(namespace, "audit.h")
-            if namespace in with_enums:
+            if has_enums(self._schema, namespace):
                 yield self._names.include(namespace, "enums.h")
-        if self._namespace in with_tables:
-            yield self._names.include(self._namespace, "views.h")
+        if has_tables(self._schema, own):
+            yield self._names.include(own, "views.h")
 
     def _table_checks(self, table: TableDefinition) -> Iterator[CheckView]:
         known = 1 + max((field.id for field in table.fields), default=-1)
@@ -212,7 +214,7 @@ class _AuditBuilder:
     def _type(self, type_: Type) -> str:
         full_name = _reference(type_)
         self._used.add(self._schema.definitions[full_name].namespace)
-        return self._names.type(full_name, seen_from=self._namespace)
+        return self._module.reference(type_)
 
     def _enum(self, type_: Type) -> tuple[str, str]:
         """Return an enum as C++ spells it, and its name in findings as a literal."""

@@ -99,3 +99,8 @@ def has_classes(schema: Schema, namespace: str) -> bool:
 def has_enums(schema: Schema, namespace: str) -> bool:
     """Return whether a namespace holds an enum or a union."""
     return any(item.namespace == namespace for item in (*schema.enums, *schema.unions))
+
+
+def has_tables(schema: Schema, namespace: str) -> bool:
+    """Return whether a namespace holds a table."""
+    return any(table.namespace == namespace for table in schema.tables)

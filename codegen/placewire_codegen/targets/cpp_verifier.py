@@ -14,8 +14,9 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
+from .cpp_module import CppModule
 from .cpp_names import CppNames
-from .cpp_order import cyclic_namespaces, dependency_order, has_classes, references, used_namespaces
+from .cpp_order import references
 from .cpp_text import function, guard, signature, string_literal
 from .cpp_views import header_magic, root_function
 
@@ -66,35 +67,26 @@ class VerifierBuilder:
     """Builds the view of one module's verifier.h."""
 
     def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
+        self._module = CppModule(schema, names, namespace)
         self._schema = schema
         self._names = names
-        self._namespace = namespace
         self._definitions = [
             definition
-            for definition in dependency_order(schema, namespace)
+            for definition in self._module.definitions
             if isinstance(definition, TableDefinition | UnionDefinition)
         ]
 
     def build(self) -> VerifierView:
         """Return the view."""
-        others = [
-            other
-            for other in used_namespaces(self._schema, self._namespace)
-            if has_classes(self._schema, other)
-        ]
-        cyclic = cyclic_namespaces(self._schema, self._namespace)
-        early = [other for other in others if other not in cyclic]
-        includes = [
-            *(self._names.include(other, "verifier.h") for other in early),
-            self._names.include(self._namespace, "views.h"),
+        module = self._module
+        own = (
+            self._names.include(module.namespace, "views.h"),
             f"{self._names.include_prefix}/verify.h",
-        ]
+        )
         return VerifierView(
-            includes=tuple(sorted(includes)),
-            late_includes=tuple(
-                self._names.include(other, "verifier.h") for other in others if other in cyclic
-            ),
-            declared=tuple(self._declared(is_cyclic=bool(cyclic))),
+            includes=module.includes("verifier.h", own),
+            late_includes=module.late_includes("verifier.h"),
+            declared=tuple(self._declared(is_cyclic=bool(module.cyclic))),
             functions=tuple(self._function(definition) for definition in self._definitions),
             roots=tuple(self._roots()),
         )
@@ -146,13 +138,13 @@ class VerifierBuilder:
             return "verifier.string_at(position)"
         if member.type.kind is TypeKind.STRUCT:
             return f"verifier.struct_at<{self._extent(member.type)}>(position)"
-        return f"verifier.table_at<{self._reference(member.type)}>(position)"
+        return f"verifier.table_at<{self._module.reference(member.type)}>(position)"
 
     def _checks(self, field: Field) -> Iterator[str]:
         action = f"return verifier.at({string_literal(field.name)});"
         if field.type.kind is TypeKind.UNION:
             required = ", true" if field.required else ""
-            check = f"member<{self._reference(field.type)}{required}>"
+            check = f"member<{self._module.reference(field.type)}{required}>"
         else:
             if field.required:
                 yield guard(f"!verifier.required(table, {field.offset})", action, indent=2)
@@ -164,7 +156,7 @@ class VerifierBuilder:
             case TypeKind.STRING:
                 return "string"
             case TypeKind.TABLE:
-                return f"table<{self._reference(type_)}>"
+                return f"table<{self._module.reference(type_)}>"
             case TypeKind.VECTOR:
                 assert type_.element is not None
                 return self._vector_check(type_.element)
@@ -175,7 +167,7 @@ class VerifierBuilder:
         if element.kind is TypeKind.STRING:
             return "strings"
         if element.kind is TypeKind.TABLE:
-            return f"tables<{self._reference(element)}>"
+            return f"tables<{self._module.reference(element)}>"
         return f"vector<{self._extent(element)}>"
 
     def _extent(self, type_: Type) -> str:
@@ -187,14 +179,10 @@ class VerifierBuilder:
         assert type_.scalar is not None
         return f"{type_.scalar.size}"
 
-    def _reference(self, type_: Type) -> str:
-        assert type_.ref is not None
-        return self._names.type(type_.ref, seen_from=self._namespace)
-
     def _roots(self) -> Iterator[RootVerifierView]:
         for root in self._schema.roots:
             table = self._schema.table(root.table)
-            if table.namespace != self._namespace:
+            if table.namespace != self._module.namespace:
                 continue
             name = self._names.local_type(table)
             whole_file = " or a whole file with an extended header" if header_magic(table) else ""

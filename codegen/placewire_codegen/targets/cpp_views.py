@@ -16,15 +16,9 @@ from ..model import (
     UnionMember,
 )
 from ..names import Name
+from .cpp_module import CppModule
 from .cpp_names import CppNames
-from .cpp_order import (
-    class_references,
-    cyclic_namespaces,
-    dependency_order,
-    has_classes,
-    has_enums,
-    used_namespaces,
-)
+from .cpp_order import class_references
 from .cpp_text import comment, float_literal, function, integer_literal, string_literal
 
 _CLASS_NAMES = (
@@ -151,39 +145,28 @@ class ViewBuilder:
     """Builds the view of one module's views.h."""
 
     def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
+        self._module = CppModule(schema, names, namespace)
         self._schema = schema
         self._names = names
-        self._namespace = namespace
         self._definitions = [
             definition
-            for definition in dependency_order(schema, namespace)
+            for definition in self._module.definitions
             if isinstance(definition, StructDefinition | TableDefinition)
         ]
-        self._complete: set[str] = set()
-        self._cyclic = cyclic_namespaces(schema, namespace)
+        self._complete = {
+            definition.full_name
+            for definition in (*schema.structs, *schema.tables)
+            if definition.namespace in self._module.early
+        }
 
     def build(self) -> ViewsView:
         """Return the view."""
-        used = used_namespaces(self._schema, self._namespace)
-        view_modules = [other for other in used if has_classes(self._schema, other)]
-        enum_modules = [
-            other for other in (self._namespace, *used) if has_enums(self._schema, other)
-        ]
-        early = [other for other in view_modules if other not in self._cyclic]
-        late = [other for other in view_modules if other in self._cyclic]
-        for definition in (*self._schema.structs, *self._schema.tables):
-            if definition.namespace in early:
-                self._complete.add(definition.full_name)
+        module = self._module
+        own = (*module.enum_includes(), f"{self._names.include_prefix}/wire.h")
         return ViewsView(
-            includes=tuple(
-                sorted(
-                    [self._names.include(other, "enums.h") for other in enum_modules]
-                    + [self._names.include(other, "views.h") for other in early]
-                    + [f"{self._names.include_prefix}/wire.h"]
-                )
-            ),
-            late_includes=tuple(self._names.include(other, "views.h") for other in late),
-            forward=tuple(self._forward(other) for other in late),
+            includes=module.includes("views.h", own),
+            late_includes=module.late_includes("views.h"),
+            forward=tuple(self._forward(other) for other in module.late),
             declared=tuple(self._declared()),
             classes=tuple(self._class(definition) for definition in self._definitions),
             roots=tuple(self._roots()),
@@ -213,7 +196,7 @@ class ViewBuilder:
     def _roots(self) -> Iterator[RootView]:
         for root in self._schema.roots:
             table = self._schema.table(root.table)
-            if table.namespace == self._namespace:
+            if table.namespace == self._module.namespace:
                 name = self._names.local_type(table)
                 head = f"[[nodiscard]] inline {name} {root_function('view', table)}(Bytes buffer)"
                 body = f"return {name}(wire::follow(buffer.data()));"

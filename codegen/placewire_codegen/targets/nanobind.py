@@ -15,6 +15,7 @@ from .cpp_objects import ObjectNames
 from .cpp_text import string_literal
 from .cpp_writer import alignment_name, is_scalar_vector
 from .python_names import PythonNames
+from .rules import MOST_FINDINGS
 
 _SOURCES = (
     "classes.cpp",
@@ -98,6 +99,7 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
             for union in schema.unions
         ],
         "alignment_keys": [key for table in schema.tables for key in views.alignment_keys(table)],
+        "most_findings": MOST_FINDINGS,
         "max_fields": max((len(table.fields) for table in schema.tables), default=0) or 1,
     }
     for source in _SOURCES:

@@ -13,7 +13,7 @@ from ..render import GeneratedFile, Templates
 from .python_descriptors import descriptor_module
 from .python_names import PythonNames, python_tuple, sort_key
 from .python_types import type_module
-from .rules import MEANING_RULES, STRUCTURE_RULES
+from .rules import MEANING_RULES, MOST_FINDINGS, STRUCTURE_RULES
 
 _SCHEMA_INDEPENDENT = (
     "_descriptors/__init__.py",
@@ -31,6 +31,8 @@ _SCHEMA_INDEPENDENT = (
 
 _PUBLIC_NAMES = (
     "MODEL_STAMP",
+    "REBUILD_COMMAND",
+    "UNKNOWN_RULES",
     "CodecError",
     "Finding",
     "PackError",
@@ -105,7 +107,11 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
 
     yield GeneratedFile((config.output.python / "py.typed").as_posix(), "")
     yield generated(
-        "_wire.py", "_wire.py", stamp=schema.stamp, rules=STRUCTURE_RULES + MEANING_RULES
+        "_wire.py",
+        "_wire.py",
+        stamp=schema.stamp,
+        rules=STRUCTURE_RULES + MEANING_RULES,
+        most_findings=MOST_FINDINGS,
     )
     described = (*schema.structs, *schema.tables)
     table_modules = sorted({names.module_of(definition.full_name) for definition in described})

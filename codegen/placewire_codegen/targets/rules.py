@@ -11,10 +11,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: its name in findings, and its message with `{found}` and `{expected}`."""
+    """One rule that a buffer can break.
+
+    Attributes:
+        name: Its name in findings.
+        text: Its message, with `{found}` and `{expected}`.
+        is_unknown: Whether it says that the schema does not know something in the buffer.
+    """
 
     name: str
     text: str
+    is_unknown: bool = False
 
 
 STRUCTURE_RULES: tuple[Rule, ...] = (
@@ -45,8 +52,17 @@ STRUCTURE_RULES: tuple[Rule, ...] = (
 
 MEANING_RULES: tuple[Rule, ...] = (
     Rule("FIELD_ABSENT", "the field is absent, but every writer writes it"),
-    Rule("UNKNOWN_ENUM_VALUE", "{found} is not a value of {expected}"),
-    Rule("UNKNOWN_UNION_MEMBER", "the tag {found} is not a member of {expected}"),
-    Rule("UNKNOWN_FIELD", "slot {found} is set, but this schema has only {expected}"),
+    Rule("UNKNOWN_ENUM_VALUE", "{found} is not a value of {expected}", is_unknown=True),
+    Rule("UNKNOWN_UNION_MEMBER", "the tag {found} is not a member of {expected}", is_unknown=True),
+    Rule(
+        "UNKNOWN_FIELD",
+        "slot {found} is set, but this schema has only {expected}",
+        is_unknown=True,
+    ),
+    # What is not listed may be unknown too.
+    Rule("MORE_FINDINGS", "{found} more are not listed", is_unknown=True),
 )
-"""What the codec finds while it reads a sound buffer; all of them are reported."""
+"""What the codec finds while it reads a sound buffer; the last counts what is beyond the limit."""
+
+MOST_FINDINGS = 1000
+"""How many meaning findings of one buffer the codec lists; a small buffer can have millions."""

@@ -28,13 +28,15 @@ def pack(obj: object, force_align: Mapping[str, int]) -> bytes:
     packer = Packer(force_align)
     try:
         return packer.pack(table, obj)
-    except Exception:
+    except MemoryError:
+        raise
+    except Exception as error:
         # The fast path neither knows where it is nor looks at what it does not need; the slow
         # check finds the fault again and says where it is.
         check(obj)
         if packer.is_too_large:
             raise OverflowError("a FlatBuffer has at most 2 GiB") from None
-        raise
+        raise RuntimeError("the object changed while it was being packed") from error
 
 
 def unpack(type_: type[T], buffer: object, strict: bool, report: list[Finding] | None) -> T:

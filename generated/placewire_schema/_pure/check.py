@@ -29,7 +29,7 @@ from ..reflection import (
     describe_struct,
     tables,
 )
-from .values import array_elements, byte_view, elements, scalar_value, text_value
+from .values import array_elements, byte_view, elements, kind, scalar_value, text_value
 
 _ALIGNMENTS = [1 << bits for bits in range(16)]
 
@@ -89,7 +89,7 @@ class _Checker:
 
     def _instance(self, type_: type[Any], obj: object) -> None:
         if not isinstance(obj, type_):
-            raise self._error(f"expected {type_.__name__}, found {_kind(obj)}")
+            raise self._error(f"expected {type_.__name__}, found {kind(obj)}")
 
     def _attribute(self, obj: object, name: str) -> object:
         try:
@@ -141,7 +141,8 @@ class _Checker:
         except TypeError as error:
             raise self._error(str(error)) from None
         may_be_none = isinstance(vector.element, UnionInfo)
-        for index, item in enumerate(() if vector.is_bytes else items):
+        # Looking at an element may run code that changes the list.
+        for index, item in enumerate(() if vector.is_bytes else tuple(items)):
             if item is not None or not may_be_none:
                 with self._at(f"[{index}]"):
                     self._value(vector.element, item)
@@ -164,7 +165,7 @@ class _Checker:
             if isinstance(value, type_):
                 return self._member(union, tag, value)
         names = ", ".join(type_.__name__ for type_ in union.members.values())
-        raise self._error(f"expected a member of {union.name} ({names}), found {_kind(value)}")
+        raise self._error(f"expected a member of {union.name} ({names}), found {kind(value)}")
 
     def _member(self, union: UnionInfo, tag: int, value: Any) -> None:
         if tag in union.strings:
@@ -183,7 +184,3 @@ class _Checker:
 
     def _error(self, problem: str) -> PackError:
         return PackError("".join(self.path).removeprefix("."), problem)
-
-
-def _kind(value: object) -> str:
-    return "None" if value is None else type(value).__name__

@@ -31,7 +31,7 @@ from ..reflection import (
     describe_struct,
 )
 from .structs import StructPlan, struct_plan
-from .values import byte_view, elements, scalar_value
+from .values import byte_view, check_size, converted, elements, scalar_value
 
 _LARGEST_BUFFER = 2**31 - 1
 
@@ -83,11 +83,11 @@ class Packer:
         if self.depth > MAX_DEPTH:
             raise RecursionError
         scalars = plan.fetch_scalars(obj)
-        if tuple(map(type, scalars)) != plan.scalar_types:
-            scalars = plan.convert_scalars(scalars)
         values = [*scalars]
         if plan.children:
             self._children(plan, obj, values)
+        if tuple(map(type, scalars)) != plan.scalar_types:
+            values[: len(scalars)] = plan.convert_scalars(scalars)
         present = tuple(map(ne, values, plan.defaults))
         if plan.float_slots:
             present = plan.compare_floats_by_bits(present, values)
@@ -123,17 +123,17 @@ class Packer:
 
     def string(self, text: str) -> int:
         """Write a string; return its position."""
-        if not isinstance(text, str):
-            raise TypeError("expected a str")
-        data = text.encode()
+        data = str.encode(text)
         padding = -(self.position + len(data) + 1) % 4
         return self.append(len(data).to_bytes(4, "little") + data + bytes(1 + padding))
 
-    def numbers(self, code: str, size: int, items: list[Any], alignment: int) -> int:
+    def numbers(self, code: str, size: int, items: Sequence[Any], alignment: int) -> int:
         """Write a vector of scalars; return its position."""
         count = len(items)
         padding = self.padding(count * size, alignment)
-        return self.append(struct.pack(f"<I{count}{code}{padding}x", count, *items))
+        data = struct.pack(f"<I{count}{code}{padding}x", count, *items)
+        check_size(items, count)
+        return self.append(data)
 
     def blob(self, data: bytes | memoryview, alignment: int) -> int:
         """Write a vector of bytes without copying it yet; return its position."""
@@ -150,9 +150,10 @@ class Packer:
         padding = -(self.position + plan.info.size) % plan.info.alignment
         return self.append(plan.pack(obj) + bytes(padding))
 
-    def struct_vector(self, plan: StructPlan, items: list[Any], force_align: int) -> int:
+    def struct_vector(self, plan: StructPlan, value: object, force_align: int) -> int:
         """Write a vector of structs; return its position."""
-        data = b"".join([plan.pack(item) for item in items])
+        items = converted(plan.pack, value)
+        data = b"".join(items)
         padding = self.padding(len(data), max(force_align, plan.info.alignment))
         return self.append(len(items).to_bytes(4, "little") + data + bytes(padding))
 
@@ -408,14 +409,16 @@ def _union_vector_encoder(union: UnionInfo) -> Encode:
 
     def encode(packer: Packer, value: Any) -> SlotValues:
         items = elements(value)
-        found = [None if item is None else _member_of(members, item) for item in items]
+        frozen = tuple(items)
+        found = [None if item is None else _member_of(members, item) for item in frozen]
         tags = [0 if member is None else member[0] for member in found]
-        return packer.numbers(scalar.code, scalar.size, tags, scalar.size), packer.offsets(
-            [
-                None if member is None else member[1](packer, item)
-                for member, item in zip(found, items, strict=True)
-            ]
-        )
+        position = packer.numbers(scalar.code, scalar.size, tags, scalar.size)
+        values = [
+            None if member is None else member[1](packer, item)
+            for member, item in zip(found, frozen, strict=True)
+        ]
+        check_size(items, len(frozen))
+        return position, packer.offsets(values)
 
     return encode
 
@@ -456,24 +459,22 @@ def _vector_encoder(vector: VectorInfo, key: str, force_align: int) -> Encode:
                 packer.numbers(
                     code,
                     size,
-                    [scalar_value(element, item) for item in elements(items)],
+                    converted(lambda item: scalar_value(element, item), items),
                     alignment(packer, size),
                 ),
             )
         case StructReference(type=type_):
             return lambda packer, items: (
                 packer.struct_vector(
-                    struct_plan(type_), elements(items), packer.force_align.get(key, force_align)
+                    struct_plan(type_), items, packer.force_align.get(key, force_align)
                 ),
             )
         case StringInfo():
-            return lambda packer, items: (
-                packer.offsets([packer.string(item) for item in elements(items)]),
-            )
+            return lambda packer, items: (packer.offsets(converted(packer.string, items)),)
         case TableReference(type=type_):
             return lambda packer, items: (
                 packer.offsets(
-                    [packer.table(_plan(_accepted(type_, item)), item) for item in elements(items)]
+                    converted(lambda item: packer.table(_plan(_accepted(type_, item)), item), items)
                 ),
             )
     raise AssertionError(f"{key} has no encoder")

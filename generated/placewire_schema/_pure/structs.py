@@ -99,7 +99,7 @@ def _flatten(type_: FieldType, value: Any) -> Iterator[int | float]:
             for field in describe_struct(type_.type).fields:
                 yield from _flatten(field.type, getattr(value, field.name))
         case ArrayInfo():
-            for item in array_elements(type_, value):
+            for item in tuple(array_elements(type_, value)):
                 yield from _flatten(type_.element, item)
         case _:
             yield scalar_value(type_, value)

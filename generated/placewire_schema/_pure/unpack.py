@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from .._wire import Finding, UnknownMember, UnpackError, make_finding
+from .._wire import MOST_FINDINGS, Finding, UnknownMember, UnpackError, make_finding
 from ..reflection import (
     EnumInfo,
     FieldInfo,
@@ -75,6 +75,7 @@ class Unpacker:
         self.buffer = extent.buffer
         self.strict = strict
         self.report = report
+        self.found = 0
         self.path: list[str] = []
         self.plans: dict[tuple[type[Any], int], _Plan] = {}
 
@@ -85,6 +86,9 @@ class Unpacker:
             UnpackError: With `strict`, the buffer holds something that the schema does not know.
         """
         root: T = self.table(type_, _read_u32(self.buffer, 0)[0])
+        if self.report is not None and self.found > MOST_FINDINGS:
+            unlisted = self.found - MOST_FINDINGS
+            self.report.append(make_finding("MORE_FINDINGS", "", 0, unlisted, 0))
         return root
 
     def table(self, type_: type[Any], start: int) -> Any:
@@ -141,12 +145,14 @@ class Unpacker:
         Raises:
             UnpackError: The caller is strict.
         """
+        self.found += 1
+        if not self.strict and (self.report is None or self.found > MOST_FINDINGS):
+            return
         path = "".join(self.path).removeprefix(".")
         finding = make_finding(rule, path, offset, found, expected)
-        if self.strict:
+        if self.strict or self.report is None:
             raise UnpackError(finding)
-        if self.report is not None:
-            self.report.append(finding)
+        self.report.append(finding)
 
     def _report_slot(self, type_: type[Any], id_: int, place: int) -> None:
         self.path.append(f".<slot {id_}>")

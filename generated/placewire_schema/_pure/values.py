@@ -6,10 +6,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 from ..reflection import ArrayInfo, EnumInfo, ScalarInfo
+
+T = TypeVar("T")
+
+_LONGEST_SHOWN = 256  # bits
+_THIS_PACKAGE = __package__.rpartition(".")[0]
 
 
 def scalar_value(type_: ScalarInfo | EnumInfo, value: object) -> int | float:
@@ -30,7 +36,7 @@ def enum_value(enum: EnumInfo, value: object) -> int:
     """Return the number of a member; a plain number counts if a member has it."""
     number = _index(value, enum.type.__name__)
     if enum.find(number) is None:
-        raise ValueError(f"{value!r} is not a value of {enum.type.__name__}")
+        raise ValueError(f"{_shown(value)} is not a value of {enum.type.__name__}")
     return number
 
 
@@ -41,7 +47,7 @@ def integer_value(scalar: ScalarInfo, value: object) -> int:
     assert scalar.maximum is not None
     if not scalar.minimum <= number <= scalar.maximum:
         raise ValueError(
-            f"{number} is out of range for {scalar.name} ({scalar.minimum}..{scalar.maximum})"
+            f"{_shown(number)} is out of range for {scalar.name} ({scalar.minimum}..{scalar.maximum})"
         )
     return number
 
@@ -49,27 +55,53 @@ def integer_value(scalar: ScalarInfo, value: object) -> int:
 def float_value(scalar: ScalarInfo, value: object) -> float:
     """Return a float that fits; infinities and NaN do."""
     try:
-        (number,) = struct.unpack("<d", struct.pack("<d", value))
+        number = float(value)  # type: ignore[arg-type]
         struct.pack("<" + scalar.code, number)
     except OverflowError:
-        raise ValueError(f"{value!r} is out of range for {scalar.name}") from None
-    except struct.error:
-        raise TypeError(f"expected {scalar.name}, found {_kind(value)}") from None
-    return float(number)
+        raise ValueError(f"{_shown(value)} is out of range for {scalar.name}") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"expected {scalar.name}, found {kind(value)}") from None
+    if isinstance(value, str | bytes | bytearray):
+        raise TypeError(f"expected {scalar.name}, found {kind(value)}")
+    return number
 
 
-def elements(value: object) -> list[Any]:
-    """Return the elements of a list, a tuple or another sequence that is not text or bytes."""
-    if isinstance(value, list):
+def elements(value: object) -> Sequence[Any]:
+    """Return the elements of a list, a tuple or another sequence that is not text or bytes.
+
+    A list or a tuple is returned as it is; whatever else iterates is copied.
+    """
+    if type(value) is list or type(value) is tuple:
         return value
-    is_text = isinstance(value, str | bytes | bytearray | memoryview)
-    is_sequence = hasattr(value, "__len__") and hasattr(value, "__getitem__")
-    if is_text or not is_sequence or isinstance(value, dict):
-        raise TypeError(f"expected a list, found {_kind(value)}")
-    return list(value)  # type: ignore[call-overload, no-any-return]
+    is_other = issubclass(type(value), str | bytes | bytearray | memoryview | dict)
+    if is_other or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
+        raise TypeError(f"expected a list, found {kind(value)}")
+    return tuple(value)  # type: ignore[arg-type]
 
 
-def array_elements(array: ArrayInfo, value: object) -> list[Any]:
+def converted(convert: Callable[[Any], T], value: object) -> list[T]:
+    """Return what `convert` makes of each element of a sequence.
+
+    Raises:
+        RuntimeError: A list has another size afterwards: `convert` ran code that changed it.
+    """
+    items = elements(value)
+    results = [convert(item) for item in tuple(items)]
+    check_size(items, len(results))
+    return results
+
+
+def check_size(items: Sequence[Any], size: int) -> None:
+    """Check that `items` still has the size that it had.
+
+    Raises:
+        RuntimeError: It has not.
+    """
+    if len(items) != size:
+        raise RuntimeError(f"a list had {size} elements and now has {len(items)}")
+
+
+def array_elements(array: ArrayInfo, value: object) -> Sequence[Any]:
     """Return the elements of a fixed array, of which there must be as many as the schema says."""
     items = list(byte_view(value)) if array.is_bytes else elements(value)
     if len(items) != array.length:
@@ -84,15 +116,15 @@ def byte_view(value: object) -> bytes | memoryview:
     try:
         return memoryview(value).cast("B")  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"expected bytes, found {_kind(value)}") from None
+        raise TypeError(f"expected bytes, found {kind(value)}") from None
 
 
 def text_value(value: object) -> bytes:
     """Return a string as UTF-8."""
-    if not isinstance(value, str):
-        raise TypeError(f"expected str, found {_kind(value)}")
+    if not issubclass(type(value), str):
+        raise TypeError(f"expected str, found {kind(value)}")
     try:
-        return value.encode()
+        return str.encode(value)  # type: ignore[arg-type]
     except UnicodeEncodeError as error:
         raise ValueError(f"character {error.start} cannot be encoded as UTF-8") from None
 
@@ -101,8 +133,20 @@ def _index(value: object, expected: str) -> int:
     try:
         return index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"expected {expected}, found {_kind(value)}") from None
+        raise TypeError(f"expected {expected}, found {kind(value)}") from None
 
 
-def _kind(value: object) -> str:
-    return "None" if value is None else type(value).__name__
+def kind(value: object) -> str:
+    """Return what messages call the type of a value."""
+    type_ = type(value)
+    if value is None:
+        return "None"
+    is_familiar = type_.__module__ == "builtins" or type_.__module__.startswith(_THIS_PACKAGE)
+    return type_.__name__ if is_familiar else f"{type_.__module__}.{type_.__qualname__}"
+
+
+def _shown(value: object) -> str:
+    """Return a value as messages show it; Python refuses to print integers that are too long."""
+    if isinstance(value, int) and value.bit_length() > _LONGEST_SHOWN:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from . import FAILURE, count, printable, say
-
-if TYPE_CHECKING:
-    from placewire_schema import Finding
 
 __all__ = ["verify"]
 
@@ -26,20 +23,22 @@ def verify(
     """
     from placewire.verification import verify_file
 
-    results = []
+    results: list[dict[str, object]] = []
     failed = False
     for file in files:
         try:
             findings = verify_file(file)
         except OSError as error:
-            say(f"error: {file}: {error.strerror or error}")
+            reason = error.strerror or str(error)
+            say(f"error: {file}: {reason}")
+            results.append({"file": str(file), "error": reason, "findings": []})
             failed = True
             continue
         results.append({"file": str(file), "findings": [asdict(finding) for finding in findings]})
         failed = failed or any(finding.level == "error" for finding in findings)
         if not json:
             for finding in findings:
-                typer.echo(printable(f"{file}: {_text(finding)}"))
+                typer.echo(printable(f"{file}: {finding.level}: {finding}"))
             say(f"{file}: {count(len(findings), 'finding') if findings else 'no findings'}")
     if json:
         from json import dumps
@@ -47,9 +46,3 @@ def verify(
         typer.echo(dumps(results, indent=2))
     if failed:
         raise typer.Exit(FAILURE)
-
-
-def _text(finding: Finding) -> str:
-    where = f"{finding.path}: " if finding.path else ""
-    place = "" if finding.offset is None else f", byte {finding.offset}"
-    return f"{finding.level}: {where}{finding.message} [{finding.rule}{place}]"

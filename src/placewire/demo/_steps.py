@@ -35,25 +35,6 @@ _NEW_NAME = "VULKAN"
 _DEVICE = f"{_NEW_NAME.lower()}:0"
 _ENUM = re.compile(r"^enum DeviceType\b[^{]*\{\n(?P<members>[^}]*)\}", re.MULTILINE)
 
-_PROJECT = """\
-[tool.placewire]
-schemas = ["schema/program.fbs", "schema/device_info.fbs", "schema/errors.fbs"]
-include = ["schema"]
-package = "placewire_schema"
-cpp_namespace = "placewire::schema"
-
-[tool.placewire.modules]
-executorch_flatbuffer = "program"
-"placewire.device" = "device_info"
-"placewire.error" = "errors"
-
-[tool.placewire.output]
-python = "generated/placewire_schema"
-cpp = "generated/include"
-nanobind = "generated/bindings"
-docs = "generated/docs"
-"""
-
 # An editable installation finds modules by name before any path is searched; the package that the
 # demo has generated must come first all the same.
 _BOOT = """
@@ -106,8 +87,8 @@ class Demonstration:
 
     def _prepare(self) -> Mapping[str, str]:
         """Copy the schema and generate everything from it once; return the texts by path."""
-        shutil.copytree(_schema_directory(), self._folder / "schema")
-        (self._folder / "pyproject.toml").write_text(_PROJECT, encoding="utf-8")
+        shutil.copytree(_shipped("schema"), self._folder / "schema")
+        shutil.copy(_shipped("pyproject.toml"), self._folder)
         return {file.path: file.text for file in generate(load_project(self._folder)).files}
 
     def _add_member(self) -> None:
@@ -181,23 +162,25 @@ class Demonstration:
         self._step("The old schema reads the same file, and says what it does not know:")
         self._line(f'>>> pte = PteFile.load("{file.name}"); pte.unknown')
         pte = PteFile.load(file)
-        for finding in pte.unknown:
-            self._line(f"{finding.path}: {finding.message}", "yellow")
+        first, *others = pte.unknown
+        self._line(f"{first.path}: {first.message}", "yellow")
+        self._line(f"and {len(others)} more", "yellow")
         self._line('>>> pte.program.execution_plan[0].name = "renamed"; pte.save(...)')
         pte.program.execution_plan[0].name = "renamed"
         try:
             pte.to_bytes()
         except UnknownContentError as error:
-            self._line(f"{type(error).__name__}: {error}", "yellow")
+            reason, _, _ = str(error).partition(": ")
+            self._line(f"{type(error).__name__}: {reason}", "yellow")
         else:
             raise InternalError("the file was rewritten although its device is not known")
 
 
-def _schema_directory() -> Path:
-    """The folder of the schemas: in the generator's package, or at the top of a checkout."""
+def _shipped(name: str) -> Path:
+    """What the demo starts from: in the generator's package, or at the top of a checkout."""
     package = Path(placewire_codegen.__path__[0])
-    installed = package / "schema"
-    return installed if installed.is_dir() else package.parents[1] / "schema"
+    installed = package / name
+    return installed if installed.exists() else package.parents[1] / name
 
 
 def _changed_lines(before: str, after: str) -> tuple[int, int]:

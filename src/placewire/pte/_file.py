@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from placewire_schema import (
+    UNKNOWN_RULES,
     Finding,
     UnpackError,
     pack_device_table,
     pack_program,
     unpack_device_table,
     unpack_program,
-    verify_program,
 )
 from placewire_schema.errors import (
     InvalidProgramError,
@@ -22,20 +23,20 @@ from placewire_schema.errors import (
     UnknownContentError,
 )
 from placewire_schema.program import DataLocation
+from placewire_schema.reflection import UINT64, tables
 
 from placewire import device_table as device_tables
-from placewire.mapping import map_privately
-from placewire.unknown_content import drop_unknown_content
+from placewire.mapping import map_privately, settled
+from placewire.unknown_content import without_unknown_content
 
 from ._atomic import write_atomically
-from ._container import check_segments, read_head
 from ._data import InlineValues, NamedDataView, SegmentValues, segment_at
 from ._header import ExtendedHeader, insert_header, round_up
 from ._segments import SegmentData, byte_view
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from placewire_schema.device_info import DeviceTable
     from placewire_schema.program import BackendDelegate, Program
@@ -45,12 +46,6 @@ __all__ = ["DEVICE_TABLE_KEY", "PteFile", "check_bytes", "check_file"]
 
 DEVICE_TABLE_KEY = "placewire.device_table"
 """Key of the device table in a program's named data."""
-
-_PROGRAM_ALIGNMENT = 16
-"""Alignment that nothing in a program's FlatBuffer exceeds, unless `force_align` asks for more."""
-
-_UNKNOWN = frozenset({"UNKNOWN_ENUM_VALUE", "UNKNOWN_UNION_MEMBER", "UNKNOWN_FIELD"})
-_SHOWN = 1
 
 
 class PteFile:
@@ -84,7 +79,7 @@ class PteFile:
         self.program = program
         self.force_align: dict[str, int] = {}
         self.unknown: tuple[Finding, ...] = ()
-        self._original: memoryview | None = None
+        self._original: tuple[memoryview, memoryview] | None = None
         self._header: ExtendedHeader | None = None
         self._segments = SegmentData()
         if segments:
@@ -98,13 +93,15 @@ class PteFile:
     def load(cls, path: str | os.PathLike[str]) -> PteFile:
         """Map a file copy-on-write and read its program.
 
-        The file may be larger than the memory. It must not be shortened as long as the object, or a
+        The program is read into memory; segments stay in the file until they are touched, so the
+        file may be larger than the memory. It must not be shortened as long as the object, or a
         view of its data, lives; replacing it, as `save` does, is fine.
 
         Raises:
             OSError: The file cannot be read.
             InvalidProgramError: It is damaged; the message says what was found, what was expected,
                 and where. It is also a `ValueError`.
+            StaleBuildError: The compiled core is missing or belongs to another schema.
         """
         return cls._open(map_privately(Path(path)), f"{path}: ")
 
@@ -112,38 +109,44 @@ class PteFile:
     def from_bytes(cls, data: Buffer) -> PteFile:
         """Read a file that is in memory. `data` is kept, not copied.
 
+        Of an `mmap.mmap`, which other processes may change, the program is copied first.
+
         Raises:
-            InvalidProgramError: As `load`.
+            InvalidProgramError, StaleBuildError: As `load`.
         """
         return cls._open(byte_view(data), "")
 
     @classmethod
     def _open(cls, data: memoryview, source: str) -> PteFile:
-        head = read_head(data)
-        _raise_first(head.findings, source)
-        header = head.header
+        # Only reading takes the compiled core: what has just been generated can be written without.
+        from placewire.validate import settled_head, validate_layout
+
+        head = settled_head(data)
+        for finding in validate_layout(data, head=head):
+            if finding.level == "error":
+                raise InvalidProgramError(f"{source}{finding}")
         report: list[Finding] = []
-        try:
-            program = unpack_program(data, strict=False, report=report)
-        except UnpackError as error:
-            raise InvalidProgramError(f"{source}{error}") from error
-        _raise_first(check_segments(program.segments, header, data), source)
+        program = unpack_program(head, strict=False, report=report)
+        header = ExtendedHeader.read(head)
         has_area = header is not None and header.segment_base >= header.program_size
         base = header.segment_base if header is not None and has_area else len(data)
         pte = cls(program)
-        pte._original = data
+        program_end = len(head) if header is None else header.program_size
+        pte._original = head[:program_end], data[program_end:]
         pte._header = header
         pte._segments = SegmentData.of_file(data[base:], program.segments, base)
         report += pte._device_table_findings()
-        pte.unknown = tuple(finding for finding in report if finding.rule in _UNKNOWN)
+        pte.unknown = tuple(finding for finding in report if finding.rule in UNKNOWN_RULES)
         return pte
 
     @property
     def size(self) -> int:
-        """Bytes of the file as it was loaded; of one that is new, as it would be written now."""
-        if self._original is not None:
-            return len(self._original)
-        return sum(map(len, self.chunks()))
+        """Bytes of the file as it was loaded; of one that is new, as it would be written now.
+
+        Raises:
+            PackError, InvalidStateError: As `chunks`, of a new file.
+        """
+        return sum(map(len, self._original or self.chunks()))
 
     @property
     def constants(self) -> Sequence[memoryview]:
@@ -214,7 +217,7 @@ class PteFile:
         if DEVICE_TABLE_KEY not in self.named_data:
             return None
         try:
-            return unpack_device_table(self.named_data[DEVICE_TABLE_KEY], strict=False)
+            return unpack_device_table(settled(self.named_data[DEVICE_TABLE_KEY]), strict=False)
         except UnpackError as error:
             raise InvalidProgramError(f"named data {DEVICE_TABLE_KEY!r}: {error}") from error
 
@@ -242,23 +245,27 @@ class PteFile:
         return table
 
     def is_modified(self) -> bool:
-        """Whether the program or a segment differs from what was loaded; true for a new file.
+        """Whether saving writes the file anew: always if it is new, else if something was changed.
+
+        That is the program, a segment, or `force_align` so that it makes a difference.
 
         Raises:
             PackError: The program holds something that cannot be written; the message has its path.
         """
         if self._original is None or self._segments.is_changed:
             return True
+        head, _ = self._original
+        loaded = unpack_program(head, strict=False)
         if self.unknown:
             # What pack refuses has a text all the same.
-            return repr(self.program) != repr(unpack_program(self._original, strict=False))
-        packed = pack_program(self.program)
-        return packed != pack_program(unpack_program(self._original, strict=False))
+            return bool(self.force_align) or repr(self.program) != repr(loaded)
+        return pack_program(self.program, force_align=self.force_align) != pack_program(loaded)
 
     def chunks(self, *, drop_unknown: bool = False) -> list[memoryview | bytes]:
         """The file's bytes, in pieces that are views of what this object holds.
 
-        A device table that the file carries is brought up to date first.
+        If the file must be written anew, a device table that it carries is brought up to date in
+        what is written. Nothing in this object changes.
 
         Args:
             drop_unknown: Leave out what the schema does not know, if the file must be written anew.
@@ -268,18 +275,16 @@ class PteFile:
                 the schema does not know.
             PackError: The program holds something that cannot be written; the message has its path.
             InvalidStateError: `program.segments` was changed.
+            InvalidProgramError: The device table that the file carries is damaged.
         """
         if self._original is not None and not self.is_modified():
-            return [self._original]
-        if self.unknown:
-            self._drop_unknown(drop_unknown)
-        if DEVICE_TABLE_KEY in self.named_data:
-            self.rebuild_device_table()
+            return list(self._original)
         self._check_directory()
-        flatbuffer = pack_program(self.program, force_align=self.force_align)
-        if self._header is None and not self._segments.size:
+        program, segments = self._brought_up_to_date(drop_unknown)
+        flatbuffer = pack_program(program, force_align=self.force_align)
+        if self._header is None and not segments.size:
             return [flatbuffer]
-        return self._with_header(flatbuffer)
+        return self._with_header(flatbuffer, segments)
 
     def to_bytes(self, *, drop_unknown: bool = False) -> bytes:
         """The whole file. Raises as `chunks`."""
@@ -301,22 +306,40 @@ class PteFile:
         """What is unknown in the device table. A damaged one is no reason not to load the file."""
         report: list[Finding] = []
         with contextlib.suppress(KeyError, InvalidProgramError, UnpackError):
-            unpack_device_table(self.named_data[DEVICE_TABLE_KEY], strict=False, report=report)
+            table = settled(self.named_data[DEVICE_TABLE_KEY])
+            unpack_device_table(table, strict=False, report=report)
         return [
             replace(finding, path=f"device_table.{finding.path}".rstrip(".")) for finding in report
         ]
 
-    def _drop_unknown(self, allowed: bool) -> None:
-        if not allowed:
-            shown = "; ".join(str(finding) for finding in self.unknown[:_SHOWN])
-            more = len(self.unknown) - _SHOWN
-            raise UnknownContentError(
-                "the file holds what this version's schema does not know, and writing it anew "
-                f"would lose that: {shown}{f'; and {more} more' if more > 0 else ''}"
+    def _brought_up_to_date(self, drop_unknown: bool) -> tuple[Program, SegmentData]:
+        """What to write: without what is unknown, and with a device table that is true.
+
+        It shares with this object all that is the same.
+
+        Raises:
+            UnknownContentError, PackError, InvalidProgramError: As `chunks`.
+        """
+        program = self.program
+        if self.unknown:
+            if not drop_unknown:
+                first, *others = self.unknown
+                raise UnknownContentError(
+                    "writing the file anew would lose what this version's schema does not know: "
+                    f"{first}{f'; and {len(others)} more' if others else ''}"
+                )
+            program = without_unknown_content(program)
+        draft = PteFile(
+            replace(
+                program,
+                segments=[replace(entry) for entry in program.segments],
+                named_data=program.named_data and [replace(entry) for entry in program.named_data],
             )
-        drop_unknown_content(self.program)
-        self.unknown = ()
-        self._original = None
+        )
+        draft._segments = self._segments.copy()
+        if DEVICE_TABLE_KEY in draft.named_data:
+            draft.rebuild_device_table()
+        return draft.program, draft._segments
 
     def _check_directory(self) -> None:
         expected = self._segments.directory()
@@ -326,50 +349,47 @@ class PteFile:
                 f"{self.program.segments}, expected {expected}; use named_data to change data"
             )
 
-    def _with_header(self, flatbuffer: bytes) -> list[memoryview | bytes]:
+    def _with_header(self, flatbuffer: bytes, segments: SegmentData) -> list[memoryview | bytes]:
         extra = self._header.extra if self._header else b""
-        header = ExtendedHeader(0, 0, self._segments.size, extra)
-        alignment = max([_PROGRAM_ALIGNMENT, *self.force_align.values()])
+        header = ExtendedHeader(0, 0, segments.size, extra)
+        alignment = max([_greatest_alignment(), *self.force_align.values()])
         region = round_up(header.length, alignment)
         program_size = len(flatbuffer) + region
-        base = round_up(program_size, self._segments.alignment)
-        header = ExtendedHeader(program_size, base, self._segments.size, extra)
+        base = round_up(program_size, segments.alignment)
+        header = ExtendedHeader(program_size, base, segments.size, extra)
         return [
             *insert_header(flatbuffer, header.to_bytes(), region),
             bytes(base - program_size),
-            *self._segments.chunks(),
+            *segments.chunks(),
         ]
 
 
+@cache
+def _greatest_alignment() -> int:
+    """Alignment in bytes that nothing in a FlatBuffer exceeds, unless `force_align` asks for it."""
+    fields = [field for table in tables().values() for field in table.fields]
+    return max([UINT64.size, *(field.force_align for field in fields)])
+
+
 def check_file(path: str | os.PathLike[str]) -> list[Finding]:
-    """Find what is wrong with a file's container and its FlatBuffer; see `check_bytes`.
+    """Find what keeps parts of a file from being read; see `check_bytes`.
 
     Raises:
         OSError: The file cannot be read.
+        StaleBuildError: The compiled core is missing or belongs to another schema.
     """
     return check_bytes(map_privately(Path(path)))
 
 
 def check_bytes(data: Buffer) -> list[Finding]:
-    """Find what is wrong with the container and the FlatBuffer of a file in memory.
+    """Find what keeps parts of a file in memory from being read: `load` refuses it for an error.
 
     Returns:
-        The findings. A fault in the head, or damage to the FlatBuffer, is the only one: what lies
-        behind it cannot be read.
+        The findings; see `placewire.validate.validate_layout`.
+
+    Raises:
+        StaleBuildError: The compiled core is missing or belongs to another schema.
     """
-    view = byte_view(data)
-    head = read_head(view)
-    if head.findings:
-        return list(head.findings)
-    findings = verify_program(view)
-    try:
-        program = unpack_program(view, strict=False)
-    except UnpackError:
-        return findings
-    return [*findings, *check_segments(program.segments, head.header, view)]
+    from placewire.validate import validate_layout
 
-
-def _raise_first(findings: Iterable[Finding], source: str) -> None:
-    for finding in findings:
-        where = f"{finding.path}: " if finding.path else ""
-        raise InvalidProgramError(f"{source}{where}{finding.message}")
+    return validate_layout(byte_view(data))

@@ -1,6 +1,6 @@
 """The extended header: where a .pte file says how long its FlatBuffer is and where segments begin.
 
-Layout, little endian, from byte 8: magic `eh00`; u32 length of the header, counted from the magic;
+Layout, little endian, from byte 8: magic; u32 length of the header, counted from the magic;
 u64 program size and u64 segment base, counted from the start of the file; u64 segment data size.
 A header of 24 bytes (before ExecuTorch 1.0) ends after the segment base. What a longer one says
 beyond byte 32 belongs to a newer format and is kept. Zeros pad the header to the alignment of the
@@ -11,23 +11,23 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cache
+
+from placewire_schema.errors import InternalError
+from placewire_schema.program import Program
+from placewire_schema.reflection import describe
 
 __all__ = [
-    "HEADER_START",
-    "MAGIC",
-    "MINIMUM_LENGTH",
     "ExtendedHeader",
     "insert_header",
-    "length_at",
     "round_up",
 ]
 
-MAGIC = b"eh00"
-HEADER_START = 8
+_START = 8
 """Byte at which the header begins: behind the root offset and the file identifier."""
 
-MINIMUM_LENGTH = 24
-USUAL_LENGTH = 32
+_MINIMUM_LENGTH = 24
+_USUAL_LENGTH = 32
 
 _FIELDS = struct.Struct("<4sIQQ")
 _DATA_SIZE = struct.Struct("<Q")
@@ -51,31 +51,26 @@ class ExtendedHeader:
     extra: bytes = b""
 
     @classmethod
-    def read(cls, data: memoryview, length: int) -> ExtendedHeader:
-        """Read a header of `length` bytes, all of which the caller has found to be there."""
-        _, _, program_size, segment_base = _FIELDS.unpack_from(data, HEADER_START)
-        if length < USUAL_LENGTH:
+    def read(cls, data: memoryview) -> ExtendedHeader | None:
+        """Read the header of a file that is known to be sound; `None` if it has none."""
+        if data[_START : _START + len(_magic())] != _magic():
+            return None
+        _, length, program_size, segment_base = _FIELDS.unpack_from(data, _START)
+        if length < _USUAL_LENGTH:
             return cls(program_size, segment_base, None)
-        (data_size,) = _DATA_SIZE.unpack_from(data, HEADER_START + MINIMUM_LENGTH)
-        extra = bytes(data[HEADER_START + USUAL_LENGTH : HEADER_START + length])
+        (data_size,) = _DATA_SIZE.unpack_from(data, _START + _MINIMUM_LENGTH)
+        extra = bytes(data[_START + _USUAL_LENGTH : _START + length])
         return cls(program_size, segment_base, data_size, extra)
 
     @property
     def length(self) -> int:
         """Bytes of the header, counted from its magic, when it is written: 32 or more."""
-        return USUAL_LENGTH + len(self.extra)
+        return _USUAL_LENGTH + len(self.extra)
 
     def to_bytes(self) -> bytes:
         """Encode the header. One of 24 bytes becomes one of 32: the size is always written."""
-        fields = _FIELDS.pack(MAGIC, self.length, self.program_size, self.segment_base)
+        fields = _FIELDS.pack(_magic(), self.length, self.program_size, self.segment_base)
         return fields + _DATA_SIZE.pack(self.segment_data_size or 0) + self.extra
-
-
-def length_at(data: memoryview) -> int | None:
-    """Header length that a file states, or `None` if there is no header at byte 8."""
-    if len(data) < HEADER_START + 8 or data[HEADER_START : HEADER_START + 4] != MAGIC:
-        return None
-    return int.from_bytes(data[HEADER_START + 4 : HEADER_START + 8], "little")
 
 
 def insert_header(flatbuffer: bytes, header: bytes, region: int) -> tuple[bytes | memoryview, ...]:
@@ -91,10 +86,19 @@ def insert_header(flatbuffer: bytes, header: bytes, region: int) -> tuple[bytes 
         The pieces of the file's head in order. The last is a view of `flatbuffer`.
     """
     (root,) = _ROOT_OFFSET.unpack_from(flatbuffer)
-    start = _ROOT_OFFSET.pack(root + region) + flatbuffer[4:HEADER_START]
-    return start, header.ljust(region, b"\0"), memoryview(flatbuffer)[HEADER_START:]
+    start = _ROOT_OFFSET.pack(root + region) + flatbuffer[4:_START]
+    return start, header.ljust(region, b"\0"), memoryview(flatbuffer)[_START:]
 
 
 def round_up(value: int, alignment: int) -> int:
     """Round up to a multiple of `alignment`."""
     return -(-value // alignment) * alignment
+
+
+@cache
+def _magic() -> bytes:
+    """The bytes that a header begins with."""
+    root = describe(Program).root
+    if root is None or root.extended_header is None:
+        raise InternalError("the schema names no extended header for Program")
+    return root.extended_header

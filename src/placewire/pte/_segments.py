@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from placewire_schema.errors import InvalidTypeError
@@ -72,7 +72,7 @@ class SegmentData:
 
         Args:
             area: The file from the segment base to its end.
-            directory: `Program.segments`; every entry lies inside `area`.
+            directory: `Program.segments`; every entry lies inside `area`, and none overlap.
             base: The segment base.
         """
         segments = cls()
@@ -84,6 +84,15 @@ class SegmentData:
             alignment = alignment_of(entry.offset)
             segments._segments.append(_Segment(data, entry.offset, alignment, kept=True))
         return segments
+
+    def copy(self) -> SegmentData:
+        """Return segments that can be changed apart from these; the data itself is shared."""
+        other = SegmentData()
+        other.alignment = self.alignment
+        other._kept = self._kept
+        other._segments = [replace(segment) for segment in self._segments]
+        other._loaded = self._loaded
+        return other
 
     def __len__(self) -> int:
         return len(self._segments)
@@ -152,11 +161,8 @@ class SegmentData:
         changed = self._segments[index]
         if not changed.kept:
             return
-        cut = changed.offset
-        while crossing := [s.offset for s in self._segments if s.kept and s.offset < cut < s.end]:
-            cut = min(crossing)
         for segment in self._segments:
-            segment.kept = segment.kept and segment.end <= cut
+            segment.kept = segment.kept and segment.end <= changed.offset
         changed.kept = False
         self._kept = self._kept[: max([s.end for s in self._segments if s.kept], default=0)]
 

@@ -3,10 +3,13 @@
 // Paths in it begin with `device_table`; offsets count from the start of the file, as everywhere.
 #include "validate/device_table.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "placewire/schema/device_info/audit.h"
 #include "placewire/schema/device_info/verifier.h"
@@ -28,15 +31,16 @@ std::optional<SegmentExtent> extent_of(const Context& context, const Storage& st
   }
   const auto entry = context.program.named_data()[*storage.device_table()];
   const auto extent = storage.segment(entry.segment_index());
-  const bool is_in_file = extent && extent->begin <= context.file.size() &&
-                          extent->size <= context.file.size() - extent->begin;
+  const bool is_in_file = extent && extent->begin <= context.layout.file_size &&
+                          extent->size <= context.layout.file_size - extent->begin;
   return is_in_file ? extent : std::nullopt;
 }
 
 class TableCheck {
  public:
-  TableCheck(const Context& context, Usage::Devices uses)
-      : context_(context), uses_(std::move(uses)) {}
+  /// `table` begins at byte `begin` of the file.
+  TableCheck(const Context& context, schema::Bytes table, std::uint64_t begin, Usage::Devices uses)
+      : context_(context), table_(table), begin_(begin), uses_(std::move(uses)) {}
 
   void run(DeviceTable table) {
     const auto devices = table.devices();
@@ -46,7 +50,7 @@ class TableCheck {
     for (const auto& [device, use] : uses_) {
       if (listed_.count(device) == 0) {
         context_.report.add(Rule::DEVICE_TABLE_INCOMPLETE, Path(kTablePath, "devices"),
-                            context_.offset_of(table), "the program uses ", spelled(device),
+                            offset_of(table), "the program uses ", spelled(device),
                             ", which the table lacks: rebuild the table");
       }
     }
@@ -55,6 +59,10 @@ class TableCheck {
  private:
   using Key = std::pair<int, int>;
 
+  std::uint64_t offset_of(const schema::TableView& view) const noexcept {
+    return begin_ + static_cast<std::uint64_t>(wire_table(view).position() - table_.data());
+  }
+
   static std::string spelled(Key device) {
     return to_string(
         {static_cast<DeviceType>(device.first), static_cast<std::int8_t>(device.second)});
@@ -62,7 +70,7 @@ class TableCheck {
 
   void check_device(DeviceInfo info, const Path& path) {
     const Key device{static_cast<int>(info.device_type()), info.device_index()};
-    const std::uint64_t at = context_.offset_of(info);
+    const std::uint64_t at = offset_of(info);
     if (device.second < 0) {
       context_.report.add(Rule::DEVICE_INDEX_NEGATIVE, Path(path, "device_index"), at,
                           "the device index is ", device.second, ", expected 0 to 127");
@@ -100,6 +108,8 @@ class TableCheck {
   }
 
   const Context& context_;
+  const schema::Bytes table_;
+  const std::uint64_t begin_;
   const Usage::Devices uses_;
   std::set<Key> listed_;
 };
@@ -111,16 +121,21 @@ void check_device_table(const Context& context, const Storage& storage, Usage& u
   if (!extent) {
     return;
   }
-  const schema::Bytes bytes(context.file.data() + extent->begin,
-                            static_cast<std::size_t>(extent->size));
+  schema::Bytes bytes(context.file.data() + extent->begin, static_cast<std::size_t>(extent->size));
+  std::vector<std::uint8_t> copy;
+  if (context.is_volatile) {
+    const auto size = static_cast<std::size_t>(std::min(extent->size, kLargestCopy));
+    copy.assign(bytes.begin(), bytes.begin() + size);
+    bytes = schema::Bytes(copy.data(), copy.size());
+  }
   const schema::VerifyResult result = schema::device_info::verify_device_table(bytes);
   if (!result.ok()) {
     report_structure(context.report, result, kTablePath, extent->begin);
     return;
   }
   const DeviceTable table = schema::device_info::view_device_table(bytes);
-  report_audit(context.report, table, kTablePath, context.file);
-  TableCheck(context, usage.take()).run(table);
+  report_audit(context.report, table, kTablePath, bytes, extent->begin);
+  TableCheck(context, bytes, extent->begin, usage.take()).run(table);
 }
 
 }  // namespace placewire::validation

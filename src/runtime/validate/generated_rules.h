@@ -24,14 +24,16 @@ inline void report_structure(Report& report, const schema::VerifyResult& result,
                        });
 }
 
-/// Reports everything below `view` that the schema does not know or that is missing.
+/// Reports everything below `view` that the schema does not know or that is missing; `bytes`, which
+/// hold it, begin at byte `base` of the file.
 template <class View>
-void report_audit(Report& report, const View& view, const Path& root, schema::Bytes file) {
+void report_audit(Report& report, const View& view, const Path& root, schema::Bytes bytes,
+                  std::uint64_t base) {
   schema::audit_tree(
       view,
       [&](const schema::AuditFinding& finding) {
         report.add_generated(name(finding.rule), finding.path,
-                             static_cast<std::uint64_t>(finding.position - file.data()),
+                             base + static_cast<std::uint64_t>(finding.position - bytes.data()),
                              [&finding] { return message(finding); });
       },
       root);

@@ -156,7 +156,8 @@ class InstructionCheck {
     const std::optional<Device>& device = delegates_[static_cast<std::size_t>(index)];
     for (std::size_t i = 0; device && i < args.size(); ++i) {
       const ValueFacts* const value = value_at(args[i]);
-      if (value != nullptr && value->kind == KernelTypes::Tensor && value->device != *device) {
+      if (value != nullptr && value->kind == KernelTypes::Tensor &&
+          !share_memory(value->device, *device)) {
         plan_.report().add(Rule::DELEGATE_ARGUMENT_ELSEWHERE, Path(path, "args", i),
                            plan_.context.offset_of(args, i), "value ", args[i], " is on ",
                            to_string(value->device), ", but delegate ", index, " runs on ",

@@ -23,7 +23,7 @@ void check_buffer_devices(PlanCheck& check) {
     } else if (entry.device_type() == DeviceType::CPU && entry.device_index() != 0) {
       check.report().add(Rule::CPU_INDEX_NOT_ZERO, Path(path, "device_index"), at,
                          "the CPU has the index ", int{entry.device_index()},
-                         "; it is read as cpu:0");
+                         ", expected 0: there is only one CPU");
     }
     const std::int32_t index = entry.buffer_idx();
     if (index < 1 || static_cast<std::size_t>(index) >= sizes.size()) {

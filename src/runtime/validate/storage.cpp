@@ -34,7 +34,21 @@ std::optional<SegmentExtent> StoredValues::extent(std::size_t index) const noexc
 }
 
 Storage::Storage(const Context& context) {
-  check_segments(context);
+  const std::size_t count = context.program.segments().size();
+  segments_.resize(count);
+  if (!check_base(context)) {
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    check_segment(context, i);
+  }
+  check_order(context);
+  if (context.layout.has_header && !context.layout.has_data_size) {
+    check_end(context);
+  }
+}
+
+void Storage::check_references(const Context& context) {
   const program::Program& program = context.program;
   if (const auto list = program.constant_segment(); list.offsets().size() > 1) {
     constants_ = check_values(context, list, Path(kRootPath, "constant_segment"));
@@ -68,37 +82,45 @@ bool Storage::check_segment_index(const Context& context, std::uint32_t index, c
   return false;
 }
 
-void Storage::check_segments(const Context& context) {
+/// Reports segment data inside the program, and whether it is not; of a file whose header says how
+/// much there is, that has been checked.
+bool Storage::check_base(const Context& context) const {
+  const Layout& layout = context.layout;
+  const auto segments = context.program.segments();
+  const bool has_data =
+      std::any_of(segments.begin(), segments.end(),
+                  [](program::DataSegment segment) { return segment.size() != 0; });
+  if (!layout.has_header || layout.has_data_size || !has_data ||
+      layout.segment_begin >= layout.program_end) {
+    return true;
+  }
+  report_base_inside_program(layout, context.report);
+  return false;
+}
+
+void Storage::check_segment(const Context& context, std::size_t index) {
   const Layout& layout = context.layout;
   const std::uint64_t available = layout.segment_end - layout.segment_begin;
-  const auto segments = context.program.segments();
-  segments_.reserve(segments.size());
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const program::DataSegment segment = segments[i];
-    const std::uint64_t offset = segment.offset();
-    const std::uint64_t size = segment.size();
-    if (size == 0) {
-      // Where nothing is stored does not matter; writers list an empty first segment.
-      segments_.push_back(SegmentExtent{layout.segment_begin, 0});
-    } else if (!layout.has_header) {
-      segments_.push_back(std::nullopt);
-      context.report.add(Rule::SEGMENT_WITHOUT_HEADER, Path(kRootPath, "segments", i),
-                         context.offset_of(segment), "the segment has ", size,
-                         " bytes, but the file has no extended header that says where segments "
-                         "begin: the header or the segments were lost");
-    } else if (offset > available || size > available - offset) {
-      segments_.push_back(std::nullopt);
-      context.report.add(Rule::SEGMENT_OUT_OF_FILE, Path(kRootPath, "segments", i),
-                         context.offset_of(segment), "the segment has ", size, " bytes from ",
-                         offset, " on, but there are only ", available,
-                         " bytes of segment data: the file is damaged or was cut short");
-    } else {
-      segments_.push_back(SegmentExtent{layout.segment_begin + offset, size});
-    }
-  }
-  check_order(context);
-  if (layout.has_header && !layout.has_data_size) {
-    check_end(context);
+  const program::DataSegment segment = context.program.segments()[index];
+  const std::uint64_t offset = segment.offset();
+  const std::uint64_t size = segment.size();
+  if (size == 0) {
+    // Where nothing is stored does not matter; writers list an empty first segment.
+    segments_[index] = SegmentExtent{layout.segment_begin, 0};
+  } else if (!layout.has_header) {
+    context.report.add(
+        Rule::SEGMENT_WITHOUT_HEADER, Path(kRootPath, "segments", index),
+        context.offset_of(segment), "the segment has ", size,
+        " bytes, but no extended header says where segments begin: bytes 8 to 11 are ",
+        quoted(header_magic(context.head)), ", expected ", quoted(program::Program::kHeaderMagic),
+        "; the header or the segments were lost");
+  } else if (offset > available || size > available - offset) {
+    context.report.add(Rule::SEGMENT_OUT_OF_FILE, Path(kRootPath, "segments", index),
+                       context.offset_of(segment), "the segment has ", size, " bytes from ", offset,
+                       " on, but there are only ", available,
+                       " bytes of segment data: the file is damaged or was cut short");
+  } else {
+    segments_[index] = SegmentExtent{layout.segment_begin + offset, size};
   }
 }
 
@@ -113,11 +135,11 @@ void Storage::check_end(const Context& context) const {
       end = std::max(end, layout.segment_begin + segments[i].offset() + segments[i].size());
     }
   }
-  if (end < context.file.size()) {
+  if (end < context.layout.file_size) {
     context.report.add(Rule::FILE_GROWN, Path(kRootPath, "segments"), end,
                        "the last segment ends at byte ", end, ", but the file has ",
-                       context.file.size(), " bytes: remove the ", context.file.size() - end,
-                       " behind it");
+                       context.layout.file_size, " bytes: remove the ",
+                       context.layout.file_size - end, " behind it");
   }
 }
 

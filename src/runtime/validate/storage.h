@@ -40,8 +40,11 @@ class StoredValues {
 /// All that a program stores outside its methods.
 class Storage {
  public:
-  /// Checks the segments and every list of the program that refers to them.
+  /// Checks the segments.
   explicit Storage(const Context& context);
+
+  /// Checks every list of the program that refers to segments; before, only segments are known.
+  void check_references(const Context& context);
 
   /// The extent of a segment; nothing if there is none with that index, or it is not in the file.
   [[nodiscard]] std::optional<SegmentExtent> segment(std::uint64_t index) const noexcept;
@@ -63,7 +66,8 @@ class Storage {
                            std::uint64_t offset) const;
 
  private:
-  void check_segments(const Context& context);
+  void check_segment(const Context& context, std::size_t index);
+  bool check_base(const Context& context) const;
   void check_order(const Context& context) const;
   void check_end(const Context& context) const;
   StoredValues check_values(const Context& context, program::SubsegmentOffsets list,

@@ -154,7 +154,7 @@ class TensorCheck {
                       int{on.index}, ", expected 0 to 127");
     } else if (on.is_cpu() && on.index != 0) {
       report_in_extra(Rule::CPU_INDEX_NOT_ZERO, "device_index", "the CPU has the index ",
-                      int{on.index}, "; it is read as cpu:0");
+                      int{on.index}, ", expected 0: there is only one CPU");
     }
     if (is_constant() && has_known_device() && !on.is_cpu()) {
       report_in_extra(Rule::CONSTANT_ON_DEVICE, "device_type", "the constant is labelled ",
@@ -273,7 +273,7 @@ class TensorCheck {
   }
 
   void check_buffer_device(Device buffer, std::uint32_t memory_id) const {
-    if (!has_known_device() || !is_valid(buffer.type) || buffer == device()) {
+    if (!has_known_device() || !is_valid(buffer.type) || share_memory(buffer, device())) {
       return;
     }
     if (plan_.plan.non_const_buffer_device().empty()) {

@@ -52,7 +52,12 @@ void check_device() {
   check(Device{}.is_cpu(), "the default device is the CPU");
   check(Device{DeviceType::CUDA, 0} != Device{DeviceType::CUDA, 1}, "indices tell GPUs apart");
   check(Device{DeviceType::CUDA, 0} != Device{}, "kinds tell devices apart");
-  check(Device{DeviceType::CPU, 1} == Device{}, "there is only one CPU");
+  check(Device{DeviceType::CPU, 1} != Device{}, "cpu:1 is not cpu:0");
+  check(share_memory(Device{DeviceType::CPU, 1}, Device{}), "all CPUs share the host's memory");
+  check(!share_memory(Device{DeviceType::CUDA, 1}, Device{DeviceType::CUDA, 0}),
+        "GPUs do not share memory");
+  check(parse_device("cpu:1").value() == Device{DeviceType::CPU, 1}, "a CPU may have an index");
+  check(!parse_device(" cuda").ok() && !parse_device("cuda:0 ").ok(), "blanks are refused");
   check(to_string(Device{DeviceType::CUDA, 127}) == "cuda:127", "a device is spelled");
   check(to_string(Device{static_cast<DeviceType>(7), -1}) == "7:-1", "an unknown kind is a number");
   check(parse_device("CUDA:127").value() == Device{DeviceType::CUDA, 127}, "case does not matter");

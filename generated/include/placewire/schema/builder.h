@@ -8,8 +8,11 @@
 // A position is a distance in bytes from the end of the buffer; it stays valid while the buffer
 // grows at its front. Position 0 means "nothing was written".
 //
-// Errors: nothing here throws or aborts on its own. A buffer that would exceed kMaxBufferSize, or
-// memory that cannot be had, shows as `false` or `nullptr` from the call that needed the space.
+// Errors: a buffer that would exceed kMaxBufferSize, or whose bytes find no memory, shows as
+// `false` or `nullptr` from the call that needed the space; is_out_of_memory() tells the two apart.
+// The small lists that a Builder keeps beside the bytes (positions, vtables) are std::vectors: they
+// throw std::bad_alloc where there is no memory, or end a program compiled without exceptions.
+// After either, clear or destroy the Builder.
 // Threads: a Builder belongs to one thread at a time.
 #pragma once
 
@@ -54,6 +57,8 @@ class VtableCache {
  public:
   void clear() {
     for (Recent& recent : recent_) recent.positions = {};
+    // A buffer with very many vtables must not make all later ones clear a large index.
+    if (entries_.size() > kFirstIndexSize) index_.clear();
     index_.assign(index_.size(), 0);
     entries_.clear();
     pool_.clear();
@@ -157,6 +162,7 @@ class Builder {
   void clear() {
     head_ = end();
     hole_bytes_ = 0;
+    is_out_of_memory_ = false;
     max_alignment_ = 1;
     holes_.clear();
     kept_.clear();
@@ -171,6 +177,9 @@ class Builder {
 
   /// Bytes of memory that the Builder holds on to.
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
+
+  /// Whether there was no memory for the bytes, since the last clear().
+  [[nodiscard]] bool is_out_of_memory() const { return is_out_of_memory_; }
 
   /// Makes sure that `count` more bytes can be written.
   [[nodiscard]] bool reserve(std::size_t count) {
@@ -317,7 +326,8 @@ class Builder {
     std::size_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
     while (capacity < used + count) capacity *= 2;
     std::unique_ptr<std::uint8_t[], Free> memory(static_cast<std::uint8_t*>(std::malloc(capacity)));
-    if (memory == nullptr) return false;
+    is_out_of_memory_ = memory == nullptr;
+    if (is_out_of_memory_) return false;
     if (used != 0) std::memcpy(memory.get() + capacity - used, head_, used);
     memory_ = std::move(memory);
     capacity_ = capacity;
@@ -329,6 +339,7 @@ class Builder {
   std::size_t capacity_ = 0;
   std::uint8_t* head_ = nullptr;  // what is written lies from here to end()
   std::size_t hole_bytes_ = 0;
+  bool is_out_of_memory_ = false;
   std::size_t max_alignment_ = 1;
   std::vector<Hole> holes_;
   std::vector<Position> kept_;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -14,10 +15,21 @@
 
 namespace placewire {
 
+/// How much of a file to validate.
+enum class Stage : std::uint8_t {
+  kLayout,   ///< Container, structure, segments: whether all parts of the file can be read.
+  kMeaning,  ///< These, and whether what they say makes sense.
+};
+
 /// How to validate.
 struct ValidationOptions {
   /// How many findings to list. If there are more, one last finding says how many.
   std::size_t maximum_findings = 1000;
+  /// The last stage.
+  Stage last_stage = Stage::kMeaning;
+  /// A copy of the file's first `head_size` bytes, for a file that others may change meanwhile: it
+  /// is read in their stead, and what else is read of the file is copied before. Default: none.
+  schema::Bytes head_copy = {};
 };
 
 /// What `validate` found.
@@ -33,10 +45,10 @@ struct Validation {
 
 /// Checks a whole .pte file.
 ///
-/// Three stages. The container (identifier, extended header, extent of the segments): if the
-/// program cannot be located, this is all that is reported. The structure of the program's
-/// FlatBuffer: the first fault ends the check, for what lies behind it cannot be read. The meaning
-/// of the program and of its device table: every finding.
+/// The container (identifier, extended header, length): if the program cannot be located, this is
+/// all that is reported. The structure of the program's FlatBuffer: the first fault ends the check,
+/// for what lies behind it cannot be read. The extent of the segments, then the meaning of the
+/// program and of its device table: every finding.
 ///
 /// A file that is loadable can be read through the views of `program/views.h`, and every index,
 /// offset and size in it stays inside what it refers to.
@@ -44,12 +56,17 @@ struct Validation {
 /// Cost: time and memory linear in the size of the FlatBuffer (times the logarithm of the length of
 /// lists that must be sorted). Segment data is not read, except for the device table.
 /// Memory: `file` is only read, and only during the call; it need not be aligned. Nobody may change
-/// it meanwhile.
+/// it meanwhile, unless `head_copy` is given; nobody may ever shorten it.
 /// Errors: never throws or aborts. If memory runs out, the only finding is OUT_OF_MEMORY;
 /// `findings` is empty if there is no memory even for that. Threads: safe from any number of
 /// threads.
 [[nodiscard]] PLACEWIRE_API Validation validate(schema::Bytes file,
                                                 const ValidationOptions& options = {}) noexcept;
+
+/// How many of a file's first bytes hold its head and its program: as many as its extended header
+/// says, else all. Nothing is checked, but it is never more than `file.size()` nor 2 GiB, beyond
+/// which no FlatBuffer is read.
+[[nodiscard]] PLACEWIRE_API std::size_t head_size(schema::Bytes file) noexcept;
 
 /// A rule that files are checked against.
 struct RuleInfo {
