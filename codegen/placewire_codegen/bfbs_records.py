@@ -172,8 +172,8 @@ class _Describer:
 
     def _field(self, field: Field, padding: int, *, in_struct: bool) -> FieldRecord:
         scalar = field.type.scalar if field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM) else None
-        has_default = scalar is not None and field.default is not None
         is_float = scalar is not None and scalar.is_float
+        default = 0 if scalar is None or field.default is None else field.default
         attributes = dict(field.attributes)
         if "cpp_type" in attributes:
             attributes.setdefault("cpp_ptr_type", "naked")  # flatc adds it
@@ -186,8 +186,8 @@ class _Describer:
             type=self._type(field.type, is_vector64="vector64" in attributes),
             id=field.id,
             offset=field.offset,
-            default_integer=_signed(int(field.default or 0)) if has_default and not is_float else 0,
-            default_real=float(field.default or 0.0) if has_default and is_float else 0.0,
+            default_integer=0 if is_float else _signed(int(default)),
+            default_real=float(default) if is_float else 0.0,
             deprecated=field.deprecated,
             required=field.required,
             key=field.key,
@@ -273,7 +273,7 @@ class _Describer:
                         attributes=_attributes(method.attributes),
                         documentation=_documentation(method.doc),
                     )
-                    for method in sorted(service.methods, key=lambda method: method.name)
+                    for method in service.methods
                 ),
                 attributes=_attributes(service.attributes),
                 documentation=_documentation(service.doc),

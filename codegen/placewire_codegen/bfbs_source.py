@@ -93,9 +93,10 @@ class _Text:
     def lines(self) -> Iterator[tuple[str, str]]:
         """Each line with the file that it was declared in."""
         schema = self._schema
+        yield "namespace ;", ""  # a text needs a statement
         names = {attribute.key for attribute in _all_attributes(schema)}
         for name in sorted(names - KNOWN):
-            yield f'attribute "{_checked_name(name)}";', ""
+            yield f"attribute {_quoted(name)};", ""
         for enum in schema.enums:
             yield from self._declaration(enum, self._enum(enum))
         for struct in self._structs_in_order():
@@ -248,12 +249,13 @@ class _Text:
         ]
         keys = {attribute.key for attribute in attributes}
         is_string_key = field.key and field.type.base_type == BaseType.STRING
+        is_vector64 = field.type.base_type == BaseType.VECTOR64
         for key, is_set in (
             ("deprecated", field.deprecated),
             ("key", field.key),
             ("required", field.required and not is_string_key),
-            ("vector64", field.type.base_type == BaseType.VECTOR64),
-            ("offset64", field.offset64 and "vector64" not in keys),
+            ("vector64", is_vector64),
+            ("offset64", field.offset64 and not is_vector64),
         ):
             if is_set and key not in keys:
                 attributes.append(AttributeRecord(key=key, value="0"))
@@ -275,7 +277,6 @@ class _Text:
         if field.optional:
             return " = null"
         if scalar.is_float:
-            # A sign of its own, since the language has no `-nan`.
             return f" = {field.default_real!r}" if repr(field.default_real) != "0.0" else ""
         value = field.default_integer
         if scalar is ScalarKind.UINT64:
@@ -336,8 +337,10 @@ class _Text:
         return f" ({written})" if written else ""
 
     def _attribute(self, attribute: AttributeRecord) -> str:
-        name, value = _checked_name(attribute.key), attribute.value or ""
-        if value == "0" and name not in self._numbered:
+        name, value = attribute.key, attribute.value or ""
+        if not _NAME.fullmatch(name):
+            name = _quoted(name)
+        if value == "0" and attribute.key not in self._numbered:
             return name
         if INTEGER_SPELLING.fullmatch(value) and (
             ScalarKind.INT32.minimum <= read_integer(value) <= ScalarKind.INT32.maximum

@@ -152,7 +152,8 @@ class Definition(Frozen):
     def means_the_same_as(self, other: Definition) -> bool:
         """Whether only comments and places distinguish the two."""
         return type(self) is type(other) and (
-            _without_positions(self.model_dump()) == _without_positions(other.model_dump())
+            _without_positions(self.model_dump(mode="json"))
+            == _without_positions(other.model_dump(mode="json"))
         )
 
 
