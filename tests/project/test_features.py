@@ -15,7 +15,7 @@ def documented() -> dict[str, list[str]]:
     """Return the targets of each row of the table."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     start = lines.index("| | " + " | ".join(DEFAULT_TARGETS) + " |")
-    rows = {}
+    rows: dict[str, list[str]] = {}
     for line in lines[start + 2 :]:
         if not line.startswith("|"):
             break
