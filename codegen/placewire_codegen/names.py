@@ -9,7 +9,7 @@ import sys
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[A-Z]+")
 
-CPP_KEYWORDS = frozenset(
+_CPP_KEYWORDS = frozenset(
     """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
     char32_t class compl concept const consteval constexpr constinit const_cast continue co_await
     co_return co_yield decltype default delete do double dynamic_cast else enum explicit export
@@ -20,6 +20,33 @@ CPP_KEYWORDS = frozenset(
     xor xor_eq NULL EOF TRUE FALSE ERROR OVERFLOW UNDERFLOW DOMAIN INFINITY NAN errno stdin stdout
     stderr assert offsetof linux unix""".split()
 )
+_CPP_MACROS = frozenset(
+    """E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN EALREADY EBADF EBADMSG EBUSY
+    ECANCELED ECHILD ECONNABORTED ECONNREFUSED ECONNRESET EDEADLK EDESTADDRREQ EDOM EDQUOT EEXIST
+    EFAULT EFBIG EHOSTDOWN EHOSTUNREACH EIDRM EILSEQ EINPROGRESS EINTR EINVAL EIO EISCONN EISDIR
+    ELOOP EMFILE EMLINK EMSGSIZE EMULTIHOP ENAMETOOLONG ENETDOWN ENETRESET ENETUNREACH ENFILE
+    ENOBUFS ENODATA ENODEV ENOENT ENOEXEC ENOLCK ENOLINK ENOMEM ENOMSG ENOPROTOOPT ENOSPC ENOSR
+    ENOSTR ENOSYS ENOTBLK ENOTCONN ENOTDIR ENOTEMPTY ENOTRECOVERABLE ENOTSOCK ENOTSUP ENOTTY ENXIO
+    EOPNOTSUPP EOVERFLOW EOWNERDEAD EPERM EPIPE EPROTO EPROTONOSUPPORT EPROTOTYPE ERANGE EREMOTE
+    EROFS ESHUTDOWN ESPIPE ESRCH ESTALE ETIME ETIMEDOUT ETOOMANYREFS ETXTBSY EUSERS EWOULDBLOCK
+    EXDEV BIG_ENDIAN BUFSIZ BYTE_ORDER CHAR_BIT CHAR_MAX CHAR_MIN CLOCKS_PER_SEC EXIT_FAILURE
+    EXIT_SUCCESS HUGE_VAL INT_MAX INT_MIN LITTLE_ENDIAN LLONG_MAX LLONG_MIN LONG_MAX LONG_MIN
+    PDP_ENDIAN PTRDIFF_MAX PTRDIFF_MIN RAND_MAX SCHAR_MAX SCHAR_MIN SEEK_CUR SEEK_END SEEK_SET
+    SHRT_MAX SHRT_MIN SIGABRT SIGFPE SIGILL SIGINT SIGSEGV SIGTERM SIZE_MAX TIME_UTC UCHAR_MAX
+    UINT_MAX ULLONG_MAX ULONG_MAX USHRT_MAX WCHAR_MAX WCHAR_MIN WEOF WINT_MAX WINT_MIN alloca
+    major makedev minor va_arg va_copy va_end va_start""".split()
+) | {
+    f"{kind}{bits}_{end}"
+    for kind, ends in (("INT", ("MAX", "MIN", "C")), ("UINT", ("MAX", "C")))
+    for size in ("", "_LEAST", "_FAST")
+    for bits in (f"{size}8", f"{size}16", f"{size}32", f"{size}64", "MAX", "PTR")
+    for end in ends
+}
+"""Macros of the C library that what generated headers include may define, by themselves or not."""
+
+CPP_KEYWORDS = _CPP_KEYWORDS | _CPP_MACROS
+"""What no name in generated C++ can be: keywords and macros."""
+
 PYTHON_KEYWORDS = frozenset(keyword.kwlist)
 PYTHON_BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 
@@ -134,3 +161,19 @@ class NameScope:
             name += "_"
         self._taken.add(name)
         return name
+
+
+class PythonNameScope(NameScope):
+    """A scope for Python, where underscores at the front change what a name means.
+
+    In a class, `__x` is another name outside of it, `_x_` is nothing that an enum can have, and
+    `__x__` belongs to the language. Such names lose the underscores at the front.
+    """
+
+    def claim(self, wanted: str) -> str:
+        """As in `NameScope`, for a name without a meaning of its own."""
+        has_meaning = wanted.startswith("__") or (wanted.startswith("_") and wanted.endswith("_"))
+        plain = wanted.lstrip("_")
+        if has_meaning:
+            wanted = plain if plain.isidentifier() else f"x_{plain}"
+        return super().claim(wanted)

@@ -30,13 +30,15 @@ class DeclaredTable(NamedTuple):
 
 def finite_tables(
     tables: Iterable[TableDefinition], unions: Mapping[str, UnionDefinition]
-) -> set[str]:
+) -> dict[str, int]:
     """Return the tables that have a value with all their `present` and `required` fields.
 
-    A vector can be empty, and a union needs one member that has a value.
+    A vector can be empty, and a union needs one member that has a value. The number is how deep the
+    shallowest such value nests, from 0.
     """
     pending = {table.full_name: table for table in tables}
-    finite: set[str] = set()
+    finite: dict[str, int] = {}
+    depth = 0
     while True:
         found = {
             name
@@ -49,7 +51,8 @@ def finite_tables(
         }
         if not found:
             return finite
-        finite |= found
+        finite.update(dict.fromkeys(found, depth))
+        depth += 1
         for name in found:
             del pending[name]
 
@@ -62,7 +65,7 @@ def alternatives(type_: Type, unions: Mapping[str, UnionDefinition]) -> Sequence
     return [member.type for member in union.members]
 
 
-def _is_finite(type_: Type, finite: set[str]) -> bool:
+def _is_finite(type_: Type, finite: Mapping[str, int]) -> bool:
     return type_.kind is not TypeKind.TABLE or type_.ref in finite
 
 
@@ -88,7 +91,7 @@ def _circle(
     start: str,
     tables: Mapping[str, DeclaredTable],
     unions: Mapping[str, UnionDefinition],
-    finite: set[str],
+    finite: Mapping[str, int],
 ) -> list[tuple[DeclaredTable, Field]]:
     """Return the tables of a circle that `start` leads to, with the fields that make it one."""
     steps: dict[str, tuple[DeclaredTable, Field]] = {}
@@ -103,7 +106,7 @@ def _circle(
 
 
 def _endless(
-    table: TableDefinition, unions: Mapping[str, UnionDefinition], finite: set[str]
+    table: TableDefinition, unions: Mapping[str, UnionDefinition], finite: Mapping[str, int]
 ) -> Iterator[tuple[Field, str]]:
     """Yield the fields of `table` that have no value, and a table that is the reason.
 

@@ -131,10 +131,10 @@ def view(root: type[T], buffer: object) -> T:
 
 
 def pack_program(
-    program: program.Program, *, force_align: Mapping[str, int] | None = None
+    program_: program.Program, *, force_align: Mapping[str, int] | None = None
 ) -> bytes:
     """Return the FlatBuffer of a `program.Program`; see `pack`."""
-    return pack(program, force_align=force_align)
+    return pack(program_, force_align=force_align)
 
 
 def unpack_program(

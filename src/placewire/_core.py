@@ -8,11 +8,9 @@ from placewire_schema.errors import StaleBuildError
 
 try:
     from . import _runtime as core
-except ModuleNotFoundError as error:
-    if error.name != f"{__package__}._runtime":
-        raise
+except ImportError as error:
     raise StaleBuildError(
-        "placewire's C++ core (placewire._runtime) is not built; build it with: pip install ."
+        f"placewire's C++ core cannot be imported ({error}); build it with: {REBUILD_COMMAND}"
     ) from error
 
 __all__ = ["core"]

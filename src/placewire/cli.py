@@ -77,6 +77,8 @@ def _flushed(code: object) -> int:
         # As Python itself does it: what is no number is a message.
         typer.echo(str(code), err=True)
         number = FAILURE
+    if sys.stdout is None:  # closed by the caller
+        return number
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import stat
@@ -25,17 +26,18 @@ def map_privately(path: Path) -> memoryview:
     """Map a file copy-on-write: it can be written to in memory, and the file never changes.
 
     Pages are read when they are touched, so what another process writes to the file may be seen
-    until then; see `settled`. What is not a regular file, such as a pipe, is read at once. Nobody
-    may shorten the file as long as the view lives: the operating system kills the process that
-    touches a page that is gone.
+    until then; see `settled`. A pipe is read at once. Nobody may shorten the file as long as the
+    view lives: the operating system kills the process that touches a page that is gone.
 
     Raises:
-        OSError: The file cannot be opened.
+        OSError: The file cannot be opened, or is neither a regular file nor a pipe.
     """
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
+        if stat.S_ISFIFO(status.st_mode):
             return memoryview(bytearray(file.read()))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "is neither a regular file nor a pipe", str(path))
         if status.st_size == 0:
             return memoryview(b"")
         return memoryview(

@@ -72,6 +72,7 @@ def retarget(program: Program, moves: Mapping[Device, Device]) -> Retargeted:
 
     Raises:
         NotSupportedError: A move leads to or from the CPU. Nothing was changed then.
+        InvalidTypeError: `moves` is not a mapping of devices. It is also a `TypeError`.
 
     Example:
         >>> retarget(program, {Device.parse("cuda:0"): Device.parse("cuda:1")}).tensors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewire_codegen.names import Name, NameScope
+from placewire_codegen.names import Name, NameScope, PythonNameScope
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,20 @@ def test_a_scope_hands_out_each_name_once(wanted: list[str]) -> None:
     names = [scope.claim(name) for name in wanted]
     assert len(set(names)) == len(names)
     assert "if" not in names
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [
+        ("__x", "x"),
+        ("__x__", "x__"),
+        ("_x_", "x_"),
+        ("_x", "_x"),
+        ("x_", "x_"),
+        ("__", "x_"),
+        ("__1", "x_1"),
+        ("__class", "class_"),
+    ],
+)
+def test_python_gives_underscores_at_the_front_no_meaning(wanted: str, name: str) -> None:
+    assert PythonNameScope({"class"}).claim(wanted) == name

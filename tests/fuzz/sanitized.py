@@ -29,6 +29,9 @@ FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g
 PYTHON = (sys.executable, "-S", "-P")
 """A Python that looks only where PYTHONPATH says: an editable install would hide our modules."""
 
+PACKAGES = ("generated/placewire_schema", "src/placewire", "codegen/placewire_codegen")
+"""The packages that the drivers import."""
+
 PLACES = {
     "_native*.so": "placewire_schema",
     "_runtime*.so": "placewire",
@@ -64,9 +67,9 @@ def build_package(folder: Path, *targets: str) -> Path:
     )
     run("cmake", "--build", tree, "--target", *targets)
     shutil.rmtree(package, ignore_errors=True)
-    for source in (ROOT / "generated" / "placewire_schema", ROOT / "src" / "placewire"):
+    for source in PACKAGES:
         ignored = shutil.ignore_patterns("*.so", "__pycache__")
-        shutil.copytree(source, package / source.name, ignore=ignored)
+        shutil.copytree(ROOT / source, package / Path(source).name, ignore=ignored)
     for pattern, destination in PLACES.items():
         for built in tree.glob(pattern):
             (package / destination).mkdir(exist_ok=True)

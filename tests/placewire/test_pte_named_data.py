@@ -159,6 +159,16 @@ def test_a_segment_that_two_keys_share_is_removed_with_the_second() -> None:
     assert list(_written(pte).segments) == []
 
 
+def test_segments_lie_in_the_order_of_their_indices_after_any_edit() -> None:
+    entries = [NamedData(key="one", segment_index=1), NamedData(key="two", segment_index=2)]
+    data = file_bytes(Program(named_data=entries), [b"0", b"1", b""], segment_alignment=1)
+    pte = PteFile.from_bytes(data)
+    del pte.named_data["one"]
+    pte.named_data["one"] = b"new"
+    pte.named_data["two"] = b"2"
+    assert check_bytes(pte.to_bytes()) == []
+
+
 def test_a_buffer_of_any_type_is_stored_as_bytes() -> None:
     from array import array
 

@@ -47,9 +47,11 @@ PYTHON_PARTS = (
         ),
     ),
 )
-# Where `src` may use more: the commands that run the generator, and the parts that need torch.
+# Where `src` may use more: for the version, the commands that run the generator, and the parts that
+# need torch.
 EXCEPTIONS = {
     "placewire_codegen": (
+        "src/placewire/__init__.py",
         "src/placewire/__main__.py",
         "src/placewire/cli.py",
         "src/placewire/commands/",

@@ -19,8 +19,9 @@ def documented() -> dict[str, list[str]]:
     for line in lines[start + 2 :]:
         if not line.startswith("|"):
             break
-        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
-        rows[name] = [t for t, cell in zip(DEFAULT_TARGETS, cells, strict=True) if cell == "yes"]
+        name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        handled = zip(DEFAULT_TARGETS, cells, strict=True)
+        rows[name] = [str(target) for target, cell in handled if cell == "yes"]
     return rows
 
 

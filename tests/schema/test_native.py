@@ -163,6 +163,35 @@ def test_every_kind_of_buffer_is_read(make: Callable[[bytes], Any]) -> None:
     assert _native.verify(program.ExecutionPlan, buffer) == []
 
 
+class Overwriter:
+    """Garbage that only the collector finds; it overwrites a buffer when that happens."""
+
+    def __init__(self, buffer: bytearray) -> None:
+        self.itself = self
+        self.buffer = buffer
+
+    def __del__(self) -> None:
+        self.buffer[:] = b"\xff" * len(self.buffer)
+
+
+def test_no_finalizer_runs_between_the_check_of_a_buffer_and_the_end_of_reading() -> None:
+    plan = a_plan()
+    buffer = bytearray(_native.pack(plan, {}))
+    thresholds = gc.get_threshold()
+    gc.disable()
+    try:
+        Overwriter(buffer)
+        gc.set_threshold(1, 1, 1)
+        gc.enable()
+        read = unpack(program.ExecutionPlan, buffer)
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.enable()
+    assert read == plan
+    gc.collect()
+    assert buffer[0] == 0xFF
+
+
 @pytest.mark.parametrize("make", ALL_BUFFERS.values(), ids=ALL_BUFFERS)
 @pytest.mark.parametrize("size", [0, 5, 100_000])
 def test_every_kind_of_buffer_is_written(make: Callable[[bytes], Any], size: int) -> None:

@@ -41,6 +41,22 @@ SUPPORT_NAMES = OVERLOADED_NAMES | frozenset(
 )
 """Names of the support headers, which no schema name may hide."""
 
+CLASS_NAMES = frozenset(
+    "kFileIdentifier kHeaderMagic kSize kSlots position_ table_ visit_fields".split()
+)
+"""Names that every view has from its base or for itself; a type of such a name would be hidden."""
+
+DESCRIPTION_NAMES = frozenset(
+    "Object Visitor each_field kIdentifier kInlineSize kNumber kSlots visit".split()
+)
+"""What a TableSchema itself declares or needs."""
+
+PARAMETER_NAMES = frozenset(
+    """alignments buffer index object out path position run table tag value verifier
+    visitor""".split()
+)
+"""Parameters of functions that mention types; a type of such a name would be hidden."""
+
 
 class CppNames:
     """Spellings of all definitions of a schema.
@@ -59,7 +75,14 @@ class CppNames:
             namespace: modules.claim(config.module(namespace)) for namespace in schema.namespaces
         }
         self._scopes = {
-            namespace: NameScope(CPP_KEYWORDS | SUPPORT_NAMES | set(self._modules.values()))
+            namespace: NameScope(
+                CPP_KEYWORDS
+                | SUPPORT_NAMES
+                | CLASS_NAMES
+                | DESCRIPTION_NAMES
+                | PARAMETER_NAMES
+                | set(self._modules.values())
+            )
             for namespace in schema.namespaces
         }
         definitions = schema.definitions.values()

@@ -17,20 +17,9 @@ from ..model import (
 )
 from ..names import Name
 from .cpp_module import CppModule
-from .cpp_names import CppNames
+from .cpp_names import CLASS_NAMES, CppNames
 from .cpp_order import class_references
 from .cpp_text import comment, float_literal, function, integer_literal, string_literal
-
-_CLASS_NAMES = (
-    "table_",
-    "position_",
-    "kSize",
-    "kSlots",
-    "kFileIdentifier",
-    "kHeaderMagic",
-    "visit_fields",
-)
-"""Names that every class has from its base or for itself."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +237,7 @@ class _ClassBuilder:
         self._namespace = definition.namespace
         self._name = names.local_type(definition)
         self._complete = complete
-        self._scope = names.field_scope(self._name, self._namespace, *_CLASS_NAMES)
+        self._scope = names.field_scope(self._name, self._namespace, *CLASS_NAMES)
         # Fields come first: what is derived from one must not take the name of another.
         self._accessors = {
             field.name: self._scope.claim(field.name)

@@ -10,17 +10,13 @@ from ..config import ProjectConfig
 from ..model import Field, Schema, TableDefinition, Type, TypeKind, UnionDefinition
 from ..names import CPP_KEYWORDS, NameScope
 from ..render import GeneratedFile, Templates
-from .cpp_names import CppNames
+from .cpp_names import DESCRIPTION_NAMES, CppNames
 from .cpp_objects import ObjectNames, ObjectsBuilder
 from .cpp_order import used_namespaces
 from .cpp_text import filled, string_literal
 from .cpp_views import root_function
 
 _LARGEST_INLINE_SIZE = 0xFFFF
-_SCHEMA_NAMES = CPP_KEYWORDS | frozenset(
-    "Object each_field kIdentifier kInlineSize kNumber kSlots std visit Visitor".split()
-)
-"""What a TableSchema itself declares or needs."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +186,7 @@ class WriterBuilder:
         inline_size = sum(2 * _inline_size(field) for field in table.fields) + 8
         if inline_size > _LARGEST_INLINE_SIZE:
             raise NotImplementedError(f"{table.location}: the table has too many fields")
-        scope = NameScope(_SCHEMA_NAMES)
+        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std"})
         return TableSchemaView(
             type=self._names.table(table.full_name),
             number=self._numbers[table.full_name],

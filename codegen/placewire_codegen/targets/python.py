@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..config import ProjectConfig
 from ..features import Feature
 from ..model import ScalarKind, Schema
-from ..names import Name
+from ..names import PYTHON_KEYWORDS, Name, NameScope
 from ..render import GeneratedFile, Templates
 from .python_descriptors import descriptor_module
 from .python_names import PythonNames, python_tuple, sort_key
@@ -131,7 +131,7 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
             "_descriptors/module.py",
             module=descriptor_module(schema, names, module),
         )
-    roots = [_root_functions(schema, names, root.table) for root in schema.roots]
+    roots = _root_functions(schema, names)
     yield generated(
         "__init__.py",
         "__init__.py",
@@ -142,15 +142,22 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
     )
 
 
-def _root_functions(schema: Schema, names: PythonNames, table: str) -> _RootFunctions:
-    snake = Name(schema.table(table).name).snake
-    has_header = "extended_header" in schema.table(table).attributes
-    return _RootFunctions(
-        snake=snake,
-        argument=snake,
-        type=f"{names.module_of(table)}.{names.type_name(table)}",
-        container_note=", a FlatBuffer or a whole file" if has_header else "",
-    )
+def _root_functions(schema: Schema, names: PythonNames) -> list[_RootFunctions]:
+    """Describe the functions of each root; those of equal names begin with that of the module."""
+    plain = [Name(schema.table(root.table).name).snake for root in schema.roots]
+    functions = []
+    for root, snake in zip(schema.roots, plain, strict=True):
+        module = names.module_of(root.table)
+        has_header = "extended_header" in schema.table(root.table).attributes
+        functions.append(
+            _RootFunctions(
+                snake=snake if plain.count(snake) == 1 else f"{module}_{snake}",
+                argument=NameScope(PYTHON_KEYWORDS | set(names.modules)).claim(snake),
+                type=f"{module}.{names.type_name(root.table)}",
+                container_note=", a FlatBuffer or a whole file" if has_header else "",
+            )
+        )
+    return functions
 
 
 def _exports(names: PythonNames, roots: list[_RootFunctions]) -> list[str]:

@@ -18,7 +18,7 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import PYTHON_KEYWORDS, NameScope
+from ..names import PYTHON_KEYWORDS, PythonNameScope
 
 _MODULE_NAMES = frozenset(
     """Any ClassVar Exception Final IntEnum IntFlag TypeAlias annotations bool bytes dataclass dict
@@ -39,7 +39,7 @@ class PythonNames:
     def __init__(self, schema: Schema, config: ProjectConfig) -> None:
         self._schema = schema
         self._config = config
-        self._scopes: dict[str, NameScope] = {}
+        self._scopes: dict[str, PythonNameScope] = {}
         self._types = {name: self._claim(name, d.name) for name, d in schema.definitions.items()}
         self._member_classes = {
             (union.full_name, member.tag): self._claim(union.full_name, member.name)
@@ -51,7 +51,7 @@ class PythonNames:
     def _claim(self, full_name: str, wanted: str) -> str:
         """Take a name in the module of a definition."""
         module = self.module_of(full_name)
-        scope = self._scopes.setdefault(module, NameScope(PYTHON_KEYWORDS | _MODULE_NAMES))
+        scope = self._scopes.setdefault(module, PythonNameScope(PYTHON_KEYWORDS | _MODULE_NAMES))
         return scope.claim(wanted)
 
     def _needs_class(self, member: UnionMember) -> bool:
@@ -81,7 +81,7 @@ class PythonNames:
 
     def field_names(self, table: TableDefinition | StructDefinition) -> dict[str, str]:
         """Return the attribute of each field of a table or struct by the field's name."""
-        scope = NameScope(PYTHON_KEYWORDS | _CLASS_NAMES | self._types_in_class_bodies(table))
+        scope = PythonNameScope(PYTHON_KEYWORDS | _CLASS_NAMES | self._types_in_class_bodies(table))
         return {field.name: scope.claim(field.name) for field in table.fields}
 
     def _types_in_class_bodies(self, table: TableDefinition | StructDefinition) -> set[str]:
@@ -92,7 +92,7 @@ class PythonNames:
     def member_names(self, enum: EnumDefinition) -> dict[str, str]:
         """Return the Python name of each member of `enum` by its name."""
         attributes = {name for member in enum.members for name in member.attributes}
-        scope = NameScope(PYTHON_KEYWORDS | _ENUM_NAMES | attributes)
+        scope = PythonNameScope(PYTHON_KEYWORDS | _ENUM_NAMES | attributes)
         return {member.name: scope.claim(member.name) for member in enum.members}
 
     def member_with_value(self, enum: EnumDefinition, value: int) -> str | None:

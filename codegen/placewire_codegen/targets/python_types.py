@@ -22,6 +22,7 @@ from ..model import (
     UnionMember,
 )
 from ..names import Name
+from ..presence import finite_tables
 from .python_names import PythonNames, scalar_literal, sort_key
 
 _LINE_LENGTH = 100
@@ -115,6 +116,8 @@ class _TypeWriter:
         self._module = module
         self._imports: set[str] = set()
         self._defined: set[str] = set()
+        unions = {union.full_name: union for union in schema.unions}
+        self._finite_tables = finite_tables(schema.tables, unions)
 
     def module(self) -> TypeModule:
         enums = [self._enum(enum) for enum in self._schema.enums if self._is_here(enum)]
@@ -265,7 +268,8 @@ class _TypeWriter:
     def _annotation(self, field: Field) -> str:
         spelled = self._spelling(field.type)
         is_plain = field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM) and not field.optional
-        return spelled if is_plain or field.is_mandatory else f"{spelled} | None"
+        is_never_none = field.is_mandatory and self._is_finite(field.type)
+        return spelled if is_plain or is_never_none else f"{spelled} | None"
 
     def _spelling(self, type_: Type) -> str:
         if type_.is_bytes or _is_byte_array(type_):
@@ -296,7 +300,8 @@ class _TypeWriter:
             return self._enum_literal(field.type, int(field.default))
         if field.default is not None:
             return scalar_literal(field.type, field.default)
-        return self._empty_value(field.type) if field.is_mandatory else "None"
+        has_value = field.is_mandatory and self._is_finite(field.type)
+        return self._empty_value(field.type) if has_value else "None"
 
     def _empty_value(self, type_: Type) -> str:
         """Return what a mandatory field holds in an object that says nothing about it."""
@@ -313,9 +318,21 @@ class _TypeWriter:
         if type_.kind is TypeKind.VECTOR:
             return "field(default_factory=list)"
         if type_.kind is TypeKind.UNION:
-            union = self._schema.union(type_.ref or "")
-            return self._factory(self._member(union, union.members[0]), union.members[0].type.ref)
+            return self._empty_union(self._schema.union(type_.ref or ""))
         return self._factory(self._reference(type_.ref or ""), type_.ref)
+
+    def _empty_union(self, union: UnionDefinition) -> str:
+        finite = [member for member in union.members if self._is_finite(member.type)]
+        # The shallowest, so that a member does not begin with itself.
+        first = min(finite, key=lambda member: self._finite_tables.get(member.type.ref or "", 0))
+        return self._factory(self._member(union, first), first.type.ref)
+
+    def _is_finite(self, type_: Type) -> bool:
+        """Whether a value of `type_` can be made without an end: with all its mandatory fields."""
+        if type_.kind is TypeKind.UNION:
+            members = self._schema.union(type_.ref or "").members
+            return any(self._is_finite(member.type) for member in members)
+        return type_.kind is not TypeKind.TABLE or type_.ref in self._finite_tables
 
     def _factory(self, reference: str, definition: str | None) -> str:
         """Return a default that makes an empty object, also if its class comes further down."""

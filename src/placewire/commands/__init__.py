@@ -33,7 +33,12 @@ def output() -> Console:
     """A console for results: with colours on a terminal, plain and never wrapped elsewhere."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    return Console(highlight=False, width=None if _is_terminal() else _WIDE)
+
+
+def _is_terminal() -> bool:
+    # There is no standard output at all if the caller has closed it.
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def printable(text: str) -> str:

@@ -21,7 +21,7 @@ _UNKNOWN_SHOWN = 10
 
 
 def dump(
-    file: Annotated[Path, typer.Argument(help="A .pte file.", metavar="FILE")],
+    file: Annotated[Path, typer.Argument(help="A .pte file.", metavar="FILE", readable=False)],
     json: Annotated[
         bool, typer.Option("--json", help="Write the program as JSON, as flatc does.")
     ] = False,

@@ -247,7 +247,8 @@ class PteFile:
     def is_modified(self) -> bool:
         """Whether saving writes the file anew: always if it is new, else if something was changed.
 
-        That is the program, a segment, or `force_align` so that it makes a difference.
+        That is the program, a segment, or `force_align` so that it makes a difference. Bytes that
+        were written through a view of a segment are saved where they are, and are no change here.
 
         Raises:
             PackError: The program holds something that cannot be written; the message has its path.

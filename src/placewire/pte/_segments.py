@@ -152,9 +152,8 @@ class SegmentData:
             position = segment.end
 
     def _movable(self) -> list[_Segment]:
-        """The segments behind the kept part, by offset."""
-        movable = [segment for segment in self._segments if not segment.kept]
-        return sorted(movable, key=lambda segment: segment.offset)
+        """The segments behind the kept part, in the order in which they are to lie there."""
+        return [segment for segment in self._segments if not segment.kept]
 
     def _release(self, index: int) -> None:
         """Shorten the kept part so that it ends before a segment."""
