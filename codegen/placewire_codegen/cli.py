@@ -25,7 +25,9 @@ def generate(
     ] = False,
     schema: Annotated[
         list[Path] | None,
-        typer.Option("--schema", help="A schema of your own, .fbs. Repeatable.", metavar="FILE"),
+        typer.Option(
+            "--schema", help="A schema of your own, .fbs or .bfbs. Repeatable.", metavar="FILE"
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -33,7 +35,7 @@ def generate(
     ] = None,
     target: Annotated[
         list[str] | None,
-        typer.Option("--target", help="python, cpp, nanobind or docs. Repeatable."),
+        typer.Option("--target", help="python, cpp, nanobind, docs or bfbs. Repeatable."),
     ] = None,
     include: Annotated[
         list[Path] | None,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from .names import (
     CPP_KEYWORDS,
@@ -20,8 +20,8 @@ from .names import (
     why_not_package,
 )
 
-TargetName = Literal["python", "cpp", "nanobind", "docs"]
-ALL_TARGETS: tuple[TargetName, ...] = ("python", "cpp", "nanobind", "docs")
+TargetName = Literal["python", "cpp", "nanobind", "docs", "bfbs"]
+DEFAULT_TARGETS: tuple[TargetName, ...] = ("python", "cpp", "nanobind", "docs")
 _SHARED_FOLDERS = ("bindings", "docs", "include")
 
 
@@ -37,6 +37,7 @@ class OutputPaths(BaseModel):
         cpp: Root of the include path; `cpp_namespace` spells the folder below it for the headers.
         nanobind: Sources of the native module.
         docs: Schema reference in Markdown.
+        bfbs: Binary schemas, one for each entry; only needed for that target.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,6 +46,7 @@ class OutputPaths(BaseModel):
     cpp: Path
     nanobind: Path
     docs: Path
+    bfbs: Path | None = None
 
 
 class ProjectConfig(BaseModel):
@@ -58,7 +60,7 @@ class ProjectConfig(BaseModel):
             last part in snake case (`schema` for the global one).
         package: Import name of the generated Python package.
         cpp_namespace: C++ namespace around the modules.
-        targets: What to generate.
+        targets: What to generate; all but binary schemas if not given.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,7 +71,7 @@ class ProjectConfig(BaseModel):
     modules: dict[str, str] = {}
     package: str
     cpp_namespace: str
-    targets: tuple[TargetName, ...] = ALL_TARGETS
+    targets: tuple[TargetName, ...] = DEFAULT_TARGETS
     output: OutputPaths
 
     @field_validator("package")
@@ -99,16 +101,36 @@ class ProjectConfig(BaseModel):
                 )
         return modules
 
+    @model_validator(mode="after")
+    def _binary_schemas_have_places(self) -> ProjectConfig:
+        if "bfbs" not in self.targets:
+            return self
+        if self.output.bfbs is None:
+            raise ValueError("output.bfbs is missing; say where the binary schemas go")
+        first: dict[Path, Path] = {}
+        for schema in self.schemas:
+            path = self.binary_schema(schema)
+            if first.setdefault(path, schema) != schema:
+                raise ValueError(f"{first[path]} and {schema} would both become {path}")
+            if _absolute(self.root / path) == _absolute(self.root / schema):
+                raise ValueError(f"{schema} would be overwritten; choose another output folder")
+        return self
+
+    def binary_schema(self, schema: Path) -> Path:
+        """Where the binary schema of an entry goes."""
+        assert self.output.bfbs is not None, "validated with the target"
+        return self.output.bfbs / f"{schema.stem}.bfbs"
+
     @property
     def output_directories(self) -> tuple[Path, ...]:
-        """The folders that belong to the chosen targets, relative to the root."""
+        """The folders that the chosen targets have to themselves, relative to the root."""
         folders = {
             "python": self.output.python,
             "cpp": self.header_directory,
             "nanobind": self.output.nanobind,
             "docs": self.output.docs,
         }
-        return tuple(folders[target] for target in self.targets)
+        return tuple(folders[target] for target in self.targets if target in folders)
 
     def module(self, namespace: str) -> str:
         """Name of the module that holds the definitions of `namespace`."""
@@ -156,7 +178,7 @@ def load_project(root: Path, *, read: Callable[[Path], bytes] = Path.read_bytes)
 def _check_outputs(config: ProjectConfig, source: str) -> None:
     """Report outputs outside the project, and a package whose folder is not called like it."""
     for target, path in config.output:
-        if path.is_absolute() or ".." in path.parts:
+        if path is not None and (path.is_absolute() or ".." in path.parts):
             raise ConfigError(f"{source}: output.{target}: `{path}` lies outside the project")
     folder, name = config.output.python.name, config.package.rpartition(".")[2]
     if folder != name:
@@ -203,6 +225,7 @@ def command_line_project(
                 "cpp": _seen_from(root, output / "include"),
                 "nanobind": _seen_from(root, output.joinpath("bindings", *parts)),
                 "docs": _seen_from(root, output.joinpath("docs", *parts)),
+                "bfbs": _seen_from(root, output),
             },
         },
         "command line",
@@ -231,7 +254,7 @@ def _validated(values: dict[str, Any], source: str) -> ProjectConfig:
         return ProjectConfig.model_validate(values)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+            ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"]]))
             for problem in error.errors()
         )
         raise ConfigError(f"{source}: {problems}") from error

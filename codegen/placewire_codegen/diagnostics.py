@@ -35,6 +35,10 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
+    def declared_at(self, offset: int) -> tuple[str, int, int]:
+        """File, line and column of a character offset, as the model holds them."""
+        return self.model_path, *self.position(offset)
+
     def line(self, number: int) -> str:
         """Text of a line, counted from 1, without its line break."""
         start = self._line_starts[number - 1]

@@ -136,7 +136,8 @@ def _check_nested_flatbuffer(field: AttributedField, name: str) -> None:
         )
     else:
         place = attribute_place(name, field.node.attributes)
-        symbol = field.context.find(syntax.identifier(root, place), "table")
+        reference = syntax.identifier(root, place)
+        symbol = field.context.find(reference, "table", is_attribute=True)
         if symbol is not None and symbol.kind != "table":
             field.report(name, f"the root must be a table; `{root}` is {symbol.article_and_kind}")
         field.require(Feature.NESTED_FLATBUFFERS, name)

@@ -14,8 +14,8 @@ class FileFacts:
         self._first: dict[str, syntax.Place] = {}
         self._table: str | None = None
         self._location: Location | None = None
-        self._identifier: str | None = None
-        self._extension: str | None = None
+        self.identifier: str | None = None
+        self.extension: str | None = None
 
     def take(self, statement: syntax.Statement, context: Context) -> None:
         """Check a statement and keep what it says; statements of other kinds say nothing."""
@@ -28,7 +28,7 @@ class FileFacts:
         elif isinstance(statement, syntax.FileExtension) and self._is_first(
             "file_extension", statement.value, context
         ):
-            self._extension = statement.value.text
+            self.extension = statement.value.text
 
     def root(self) -> Root | None:
         """The root of the file's buffers, None if no table is named as such."""
@@ -36,8 +36,8 @@ class FileFacts:
             return None
         return Root(
             table=self._table,
-            identifier=self._identifier,
-            extension=self._extension,
+            identifier=self.identifier,
+            extension=self.extension,
             location=self._location,
         )
 
@@ -73,4 +73,4 @@ class FileFacts:
         if size != 4:
             context.error(value, f"a file identifier has 4 bytes, this one has {size}")
         else:
-            self._identifier = value.text
+            self.identifier = value.text

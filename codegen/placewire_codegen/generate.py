@@ -98,6 +98,6 @@ def remember(config: ProjectConfig, result: Result, inputs: stamp.Inputs) -> Non
         result: What came out.
         inputs: What the run and `load_project` have read.
     """
-    outputs = {config.root / file.path: stamp.hash_of(file.text.encode()) for file in result.files}
+    outputs = {config.root / file.path: stamp.hash_of(file.content) for file in result.files}
     folders = sorted({path.parent for path in outputs})
     stamp.record(config.root, {**inputs.hashes, **outputs}, folders)

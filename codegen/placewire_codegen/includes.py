@@ -26,6 +26,9 @@ class Unit:
     complete: bool
 
 
+BINARY_SUFFIX = ".bfbs"
+"""Ends the name of a binary schema; all other files are read as text."""
+
 _DEEPEST_INCLUDE = 100
 
 
@@ -65,6 +68,8 @@ class SchemaFiles:
         """All files so far as the model names them, each after those that it includes."""
         self.message_paths: list[str] = []
         """The same files as messages name them."""
+        self.includes: dict[str, list[str]] = {}
+        """What each text file includes, by the names that the model has for both."""
 
     def unit(self, entry: Path) -> Unit:
         """Read an entry file and its includes; what cannot be read is reported and left out."""
@@ -89,6 +94,9 @@ class SchemaFiles:
             for include in tree.includes:
                 span = tree.span(include.path)
                 found = self._find(include.path.text, named, span if first_time else None)
+                if found is not None and first_time:
+                    including = self.includes.setdefault(self._root.relative(named), [])
+                    including.append(self._root.relative(found))
                 if found is None:
                     visited[path / include.path.text] = None
                 elif found.resolve() not in visited and self._depth < _DEEPEST_INCLUDE:
@@ -135,6 +143,8 @@ class SchemaFiles:
             else:
                 self._diagnostics.error(included_at, f"`{shown}`: {message}")
             return None
+        if path.suffix == BINARY_SUFFIX:
+            return self._parse_binary(path, data, included_at)
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -142,6 +152,32 @@ class SchemaFiles:
             return None
         source = Source(shown, text, model_path=self._root.relative(path))
         return parse(source, self._diagnostics)
+
+    def _parse_binary(
+        self, path: Path, data: bytes, included_at: Span | None
+    ) -> syntax.SyntaxTree | None:
+        if included_at is not None:
+            self._diagnostics.error(
+                included_at,
+                "a binary schema cannot be included",
+                hint="name it beside this file, or include the .fbs that it was made from",
+            )
+            return None
+        from .bfbs_source import file_name, source_of  # only who has a .bfbs pays for the imports
+        from .bfbs_wire import DamagedError, read_records
+
+        shown = self._messages_from.relative(path)
+        try:
+            records = read_records(data)
+            source = source_of(records, path=shown, model_path=self._root.relative(path))
+        except DamagedError as damage:
+            self._diagnostics.file_error(shown, str(damage), hint=damage.hint)
+            return None
+        origins = tuple(
+            (file_name(file.filename), tuple(map(file_name, file.included_filenames)))
+            for file in records.fbs_files
+        )
+        return parse(source, self._diagnostics)._replace(origins=origins)
 
     def _report_encoding(self, shown: str, error: UnicodeDecodeError) -> None:
         before = error.object[: error.start].decode()

@@ -26,14 +26,17 @@ class Frozen(BaseModel):
 
 
 class Location(Frozen):
-    """Where a declaration stands. Lines and columns count from 1; columns count characters."""
+    """Where a declaration stands. Lines and columns count from 1; columns count characters.
+
+    What comes from a binary schema has the line and column 0, since nobody knows them.
+    """
 
     path: str
     line: int
     column: int
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}"
+        return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
 
 
 class ScalarKind(str, Enum):
@@ -146,6 +149,13 @@ class Definition(Frozen):
     def full_name(self) -> str:
         return f"{self.namespace}.{self.name}" if self.namespace else self.name
 
+    def means_the_same_as(self, other: Definition) -> bool:
+        """Whether only comments and places distinguish the two."""
+        return type(self) is type(other) and (
+            _without_positions(self.model_dump(mode="json"))
+            == _without_positions(other.model_dump(mode="json"))
+        )
+
 
 class EnumMember(Frozen):
     name: str
@@ -232,6 +242,23 @@ class StructDefinition(Definition):
 AnyDefinition: TypeAlias = EnumDefinition | UnionDefinition | StructDefinition | TableDefinition
 
 
+class Method(Frozen):
+    """A method of a service; `request` and `response` are full names of tables."""
+
+    name: str
+    request: str
+    response: str
+    location: Location
+    doc: tuple[str, ...] = ()
+    attributes: dict[str, AttributeValue] = {}
+
+
+class ServiceDefinition(Definition):
+    """An `rpc_service`. Its name may also be that of a type."""
+
+    methods: tuple[Method, ...]
+
+
 class Root(Frozen):
     """A `root_type`, with the file identifier and extension of the file that declares it."""
 
@@ -241,11 +268,23 @@ class Root(Frozen):
     location: Location
 
 
+class SchemaFile(Frozen):
+    """What a schema file says of itself. A binary schema includes those that it was made from."""
+
+    path: str
+    includes: tuple[str, ...] = ()
+    identifier: str | None = None
+    extension: str | None = None
+
+
 class Schema(Frozen):
     """Everything that one run generates from: the entry files and all that they include.
 
     Attributes:
         files: Schema files, repository-relative, each after those that it includes.
+        services: Nothing is generated for them; they go from and to binary schemas.
+        sources: More about `files`, in their order, and about the files that a binary schema among
+            them was made from.
     """
 
     files: tuple[str, ...]
@@ -254,6 +293,8 @@ class Schema(Frozen):
     structs: tuple[StructDefinition, ...]
     tables: tuple[TableDefinition, ...]
     roots: tuple[Root, ...]
+    services: tuple[ServiceDefinition, ...] = ()
+    sources: tuple[SchemaFile, ...] = ()
 
     @cached_property
     def definitions(self) -> dict[str, AnyDefinition]:
@@ -294,7 +335,8 @@ class Schema(Frozen):
     @cached_property
     def stamp(self) -> str:
         """Hash of the meaning: 16 hex digits that change if and only if generated code must."""
-        meaning = _without_positions(self.model_dump(mode="json"))
+        dumped = self.model_dump(mode="json", exclude={"services", "sources"})
+        meaning = _without_positions(dumped)
         text = json.dumps(meaning, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -29,10 +29,19 @@ class WriteError(OSError):
 
 @dataclass(frozen=True)
 class GeneratedFile:
-    """A finished file. `path` is relative to the project's root and uses `/`."""
+    """A finished file. `path` is relative to the project's root and uses `/`.
+
+    A file that is no text has its contents in `binary`.
+    """
 
     path: str
-    text: str
+    text: str = ""
+    binary: bytes | None = None
+
+    @property
+    def content(self) -> bytes:
+        """What is written to the disk."""
+        return self.text.encode() if self.binary is None else self.binary
 
 
 @dataclass(frozen=True)
@@ -156,7 +165,7 @@ def compare(root: Path, files: Iterable[GeneratedFile], directories: Iterable[Pa
     Raises:
         OSError: A file that is there cannot be read.
     """
-    expected = {file.path: file.text.encode() for file in files}
+    expected = {file.path: file.content for file in files}
     missing, different = [], []
     for path, content in expected.items():
         try:
@@ -197,7 +206,7 @@ def write(root: Path, files: Iterable[GeneratedFile], changes: Changes) -> None:
         for file in files:
             if file.path in wanted:
                 target = root / file.path
-                prepared.append((_write_beside(target, file.text), target))
+                prepared.append((_write_beside(target, file.content), target))
         for temporary, target in prepared:
             with _naming(target):
                 temporary.replace(target)
@@ -218,15 +227,15 @@ def _naming(target: Path) -> Iterator[None]:
         raise WriteError(error.errno, error.strerror or str(error), str(target)) from error
 
 
-def _write_beside(target: Path, text: str) -> Path:
+def _write_beside(target: Path, content: bytes) -> Path:
     """Write a temporary file in the folder of `target`; leave nothing behind if that fails."""
     with _naming(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         path = Path(name)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
             path.chmod(0o644)
         except BaseException:
             path.unlink(missing_ok=True)

@@ -102,6 +102,11 @@ class Scope:
                 found = found or symbol
         return found
 
+    def anywhere(self, reference: str, prefixes: Sequence[str]) -> Symbol | None:
+        """What `reference` means under the first prefix that gives something."""
+        found = (self._symbols.get(prefix + reference) for prefix in prefixes)
+        return next((symbol for symbol in found if symbol is not None), None)
+
     def later(self, reference: str, prefixes: Sequence[str], order: int) -> list[Symbol]:
         """What `reference` may mean among the declarations behind `order`, the likeliest first.
 
@@ -195,8 +200,8 @@ class Context:
             self.error(node, f"{feature.value} are not supported yet")
 
     def location(self, node: syntax.Place) -> model.Location:
-        line, column = self.tree.source.position(node.start)
-        return model.Location(path=self.tree.source.model_path, line=line, column=column)
+        path, line, column = self.tree.source.declared_at(node.start)
+        return model.Location(path=path, line=line, column=column)
 
     def doc(self, lines: syntax.Doc) -> tuple[str, ...]:
         """A doc comment without the blank that follows `///` and without blanks at line ends."""
@@ -204,12 +209,19 @@ class Context:
             return ()
         return tuple(line.removeprefix(" ").rstrip() for line in lines)
 
-    def find(self, reference: syntax.Identifier, what: str) -> Symbol | None:
+    def find(
+        self, reference: syntax.Identifier, what: str, *, is_attribute: bool = False
+    ) -> Symbol | None:
         """The declaration that a reference means; None if there is none, which is reported.
 
-        `what` says in the message what the reference should name.
+        `what` says in the message what the reference should name. In a binary schema, references
+        are full names, but for those in attributes, and the order of declarations is lost.
         """
-        symbol = self.scope.earlier(reference.text, self.prefixes, self.order)
+        if self.tree.is_binary:
+            prefixes = self.prefixes if is_attribute else ("",)
+            symbol = self.scope.anywhere(reference.text, prefixes)
+        else:
+            symbol = self.scope.earlier(reference.text, self.prefixes, self.order)
         if symbol is not None:
             return None if isinstance(symbol.node, syntax.UnreadableDeclaration) else symbol
         candidates = self.scope.later(reference.text, self.prefixes, self.order)

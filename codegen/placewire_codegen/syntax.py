@@ -273,10 +273,21 @@ Statement: TypeAlias = (
 
 
 class SyntaxTree(NamedTuple):
-    """One schema file: its statements in the order in which they stand."""
+    """One schema file: its statements in the order in which they stand.
+
+    Attributes:
+        origins: The schema files that a binary schema was made from, as far as it names them, and
+            what each includes; None for a file that is text.
+    """
 
     source: Source
     statements: tuple[Statement, ...]
+    origins: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+
+    @property
+    def is_binary(self) -> bool:
+        """True for a .bfbs."""
+        return self.origins is not None
 
     @property
     def includes(self) -> tuple[Include, ...]:

@@ -137,6 +137,8 @@ def _resolve_fields(
 
 def _check_type_name(name: syntax.Identifier, context: Context) -> None:
     """A field cannot have the name of a type that it sees: flatc's code would confuse them."""
+    if context.tree.is_binary:
+        return  # the order of declarations, on which it depends, is lost
     symbol = context.scope.earlier(name.text, context.prefixes, context.order)
     if symbol is not None and symbol.is_table:
         context.error(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from placewire_codegen.config import ALL_TARGETS, command_line_project
+from placewire_codegen.config import DEFAULT_TARGETS, command_line_project
 from placewire_codegen.generate import generate
 from placewire_codegen.names import CPP_KEYWORDS
 from placewire_codegen.scope import BUILTIN_SCALARS
@@ -149,7 +149,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     config = command_line_project(
         [root / "words.fbs"],
         root,
-        targets=list(ALL_TARGETS),
+        targets=list(DEFAULT_TARGETS),
         include=[],
         package=None,
         cpp_namespace=None,

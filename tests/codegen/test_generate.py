@@ -168,7 +168,7 @@ def test_a_full_disk_leaves_nothing_behind(
     def open_full(descriptor: int, *_: object, **__: object) -> object:
         opened.append(descriptor)
         os.close(descriptor)
-        return Path("/dev/full").open("w", buffering=1)
+        return Path("/dev/full").open("wb", buffering=0)
 
     monkeypatch.setattr("placewire_codegen.render.os.fdopen", open_full)
     with pytest.raises(WriteError) as raised:

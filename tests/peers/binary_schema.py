@@ -48,7 +48,7 @@ def flatc_facts(flatc: Path, schema: Path, folder: Path) -> Facts:
     options = ["--json", "--strict-json", "--defaults-json", "--raw-binary"]
     _run(flatc, *options, "-o", folder, REFLECTION, "--", folder / f"{schema.stem}.bfbs")
     text = (folder / f"{schema.stem}.json").read_text(encoding="utf-8")
-    binary = json.loads(_WORDS.sub(r"\1\2Infinity", text.replace(": nan", ": NaN")))
+    binary = parse_json(text)
     reader = _FlatcReader(binary)
     return {
         "enums": {enum["name"]: reader.enum(enum) for enum in binary["enums"]},
@@ -58,6 +58,11 @@ def flatc_facts(flatc: Path, schema: Path, folder: Path) -> Facts:
         "identifier": binary.get("file_ident") or None if "root_table" in binary else None,
         "extension": binary.get("file_ext") or None if "root_table" in binary else None,
     }
+
+
+def parse_json(text: str) -> Any:
+    """Parse what flatc writes, which has words of its own for some numbers."""
+    return json.loads(_WORDS.sub(r"\1\2Infinity", text.replace(": nan", ": NaN")))
 
 
 def _run(flatc: Path, *arguments: str | Path) -> None:

@@ -29,7 +29,7 @@ class Part:
 PYTHON_PARTS = (
     Part(
         "codegen/placewire_codegen",
-        frozenset({"placewire_codegen", "jinja2", "pydantic", "typer", "rich"}),
+        frozenset({"placewire_codegen", "flatbuffers", "jinja2", "pydantic", "typer", "rich"}),
     ),
     Part("generated/placewire_schema", frozenset({"placewire_schema"})),
     Part(

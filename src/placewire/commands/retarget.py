@@ -17,7 +17,9 @@ __all__ = ["retarget"]
 
 
 def retarget(
-    file: Annotated[Path, typer.Argument(help="The .pte file to read.", metavar="IN", readable=False)],
+    file: Annotated[
+        Path, typer.Argument(help="The .pte file to read.", metavar="IN", readable=False)
+    ],
     moves: Annotated[
         list[str],
         typer.Argument(help="Old and new device, as in cuda:0=cuda:1.", metavar="OLD=NEW..."),

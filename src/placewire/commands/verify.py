@@ -14,7 +14,9 @@ __all__ = ["verify"]
 
 
 def verify(
-    files: Annotated[list[Path], typer.Argument(help="Files to check, .pte.", metavar="FILE...", readable=False)],
+    files: Annotated[
+        list[Path], typer.Argument(help="Files to check, .pte.", metavar="FILE...", readable=False)
+    ],
     json: Annotated[bool, typer.Option("--json", help="Write the findings as JSON.")] = False,
 ) -> None:
     """List everything that is wrong with files, with the place of each finding.
