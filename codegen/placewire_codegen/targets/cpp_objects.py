@@ -292,11 +292,18 @@ class ObjectsBuilder:
             for member in union.members
             if member.type.kind is TypeKind.TABLE and self._names.member_class(union, member)
         ]
+        forward = [self._forward(other) for other in others]
+        declared = self._table_types(self._namespace)
+        if any(group.unions for group in forward):
+            # They may have tables of this module as members.
+            name = f"{cpp.namespace}::{self._names.namespace(self._namespace)}"
+            forward.append(ForwardView(name, declared, ()))
+            declared = ()
         return ObjectsView(
             includes=tuple(sorted(includes)),
             late_includes=tuple(cpp.include(other, "objects.h") for other in others),
-            forward=tuple(self._forward(other) for other in others),
-            declared=self._table_types(self._namespace),
+            forward=tuple(forward),
+            declared=declared,
             unions=tuple(self._union(union) for union in unions),
             structs=tuple(self._struct(table) for table in tables),
             aliases=tuple(aliases),

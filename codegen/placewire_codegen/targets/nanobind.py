@@ -8,10 +8,20 @@ from typing import Any
 
 from ..config import ProjectConfig
 from ..features import Feature
-from ..model import EnumDefinition, Schema, TableDefinition, TypeKind
+from ..model import (
+    Definition,
+    EnumDefinition,
+    Schema,
+    StructDefinition,
+    TableDefinition,
+    TypeKind,
+    UnionMember,
+)
 from ..render import GeneratedFile, Templates
+from .cpp import FEATURES as CPP_FEATURES
 from .cpp_names import CppNames
 from .cpp_objects import ObjectNames
+from .cpp_order import has_classes
 from .cpp_text import string_literal
 from .cpp_writer import alignment_name, is_inline_vector
 from .python_names import PythonNames
@@ -37,11 +47,20 @@ _LARGEST_INT64 = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class TableView:
-    """A table: its Python names as literals, its value type and its view class.
+    """A table: its value type and its view class."""
+
+    type: str
+    view: str
+
+
+@dataclass(frozen=True)
+class ClassView:
+    """A dataclass: its Python names as literals, and its value type.
 
     Attributes:
         constant: Name of the array of attributes.
         fields: Attributes in the order of the fields.
+        view_field: The function that reads a field for a view.
     """
 
     module: str
@@ -49,7 +68,7 @@ class TableView:
     constant: str
     fields: tuple[str, ...]
     type: str
-    view: str
+    view_field: str
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,7 @@ class EnumView:
     smallest: int
     largest: int
     is_closed: str
+    is_flags: bool
 
 
 @dataclass(frozen=True)
@@ -80,19 +100,21 @@ class AlignmentKeyView:
     alignment: str
 
 
-FEATURES: frozenset[Feature] = frozenset()
+FEATURES: frozenset[Feature] = CPP_FEATURES
 """The optional parts of the language that this target handles."""
 
 
 def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Iterator[GeneratedFile]:
     """Yield the sources of the module."""
     views = _Views(schema, config)
+    classes = list(views.classes())
     fields: dict[str, Any] = {
         "namespace": views.cpp.namespace,
         "include_prefix": views.cpp.include_prefix,
         "includes": list(views.includes()),
         "verifiers": list(views.verifiers()),
         "tables": [views.table(table) for table in schema.tables],
+        "classes": classes,
         "enums": [views.enum(enum) for enum in schema.enums],
         "unions": [
             UnionView(views.objects.tag_type(union.full_name), string_literal(union.name))
@@ -100,7 +122,7 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
         ],
         "alignment_keys": [key for table in schema.tables for key in views.alignment_keys(table)],
         "most_findings": MOST_FINDINGS,
-        "max_fields": max((len(table.fields) for table in schema.tables), default=0) or 1,
+        "max_fields": max((len(class_.fields) for class_ in classes), default=0) or 1,
     }
     for source in _SOURCES:
         text = templates.render(f"nanobind/{source}.jinja", **fields)
@@ -117,28 +139,69 @@ class _Views:
         self._schema = schema
 
     def includes(self) -> Iterator[str]:
-        """Yield the headers of every module that has tables, and those of enums without them."""
-        with_tables = {table.namespace for table in self._schema.tables}
+        """Yield the headers of every module that has classes, and those of enums without them."""
         yield from sorted(
-            self.cpp.include(namespace, "writer.h" if namespace in with_tables else "enums.h")
+            self.cpp.include(namespace, "writer.h" if self._has_classes(namespace) else "enums.h")
             for namespace in self._schema.namespaces
         )
 
     def verifiers(self) -> Iterator[str]:
-        """Yield the verifier of every module that has tables."""
-        namespaces = {table.namespace for table in self._schema.tables}
+        """Yield the verifier of every module that has classes."""
+        namespaces = filter(self._has_classes, self._schema.namespaces)
         yield from sorted(self.cpp.include(namespace, "verifier.h") for namespace in namespaces)
 
+    def _has_classes(self, namespace: str) -> bool:
+        return has_classes(self._schema, namespace)
+
     def table(self, table: TableDefinition) -> TableView:
-        attributes = self._python.field_names(table)
-        type_ = self.objects.table(table.full_name)
         return TableView(
-            module=string_literal(self._python.module_of(table.full_name)),
-            name=string_literal(self._python.type_name(table.full_name)),
-            constant=f"k_{type_.replace('::', '_')}",
-            fields=tuple(string_literal(attributes[field.name]) for field in table.fields),
-            type=type_,
+            type=self.objects.table(table.full_name),
             view=f"{self.cpp.module(table.namespace)}::{self.cpp.local_type(table)}",
+        )
+
+    def classes(self) -> Iterator[ClassView]:
+        """Yield the dataclasses: of tables, of structs, and of members with one of their own."""
+        for definition in (*self._schema.tables, *self._schema.structs):
+            name = self._python.type_name(definition.full_name)
+            yield self._class(definition, definition, name, self.objects.table(definition.full_name))
+        for union in self._schema.unions:
+            for member in union.members:
+                name_of_class = self._python.member_class(union, member)
+                if name_of_class is not None:
+                    type_ = self.objects.alternative(union, member)
+                    fields_of = self._fields_of(member)
+                    yield self._class(union, fields_of, name_of_class, type_)
+
+    def _fields_of(self, member: UnionMember) -> TableDefinition | StructDefinition | None:
+        """Return the definition whose fields a member has; None for a string."""
+        if member.type.ref is None:
+            return None
+        definition = self._schema.definitions[member.type.ref]
+        assert isinstance(definition, TableDefinition | StructDefinition)
+        return definition
+
+    def _class(
+        self,
+        place: Definition,
+        fields_of: TableDefinition | StructDefinition | None,
+        name: str,
+        type_: str,
+    ) -> ClassView:
+        """Return the class called `name` in the module of `place`."""
+        if fields_of is None:
+            attributes, view_field = ["value"], "&view_text_field"
+        else:
+            names = self._python.field_names(fields_of)
+            attributes = [names[field.name] for field in fields_of.fields]
+            kind = "view_field" if isinstance(fields_of, TableDefinition) else "view_struct_field"
+            view_field = f"&{kind}<{self.objects.table(fields_of.full_name)}>"
+        return ClassView(
+            module=string_literal(self._python.module_of(place.full_name)),
+            name=string_literal(name),
+            constant=f"k_{type_.replace('::', '_')}",
+            fields=tuple(map(string_literal, attributes)),
+            type=type_,
+            view_field=view_field,
         )
 
     def enum(self, enum: EnumDefinition) -> EnumView:
@@ -151,6 +214,7 @@ class _Views:
             smallest=min(values) if is_closed else 0,
             largest=max(values) if is_closed else 0,
             is_closed="true" if is_closed else "false",
+            is_flags=enum.bit_flags,
         )
 
     def alignment_keys(self, table: TableDefinition) -> Iterator[AlignmentKeyView]:
