@@ -381,3 +381,28 @@ def test_the_json_dump_can_be_read_by_a_machine(gpu_file: Path) -> None:
     result = run("dump", "--json", gpu_file)
     assert json.loads(result.out) == json.loads(to_json(PteFile.load(gpu_file).program))
     assert json.loads(result.out)["execution_plan"][0]["name"] == "forward"
+
+
+def test_what_is_neither_a_file_nor_a_pipe_is_refused() -> None:
+    assert run("verify", "/dev/zero") == Run(
+        1, "", "error: /dev/zero: is neither a regular file nor a pipe\n"
+    )
+
+
+def test_a_file_can_come_through_a_pipe(corpus: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", corpus / "mlp.pte", pipe]):
+        assert run("verify", pipe).code == 0
+
+
+@pytest.mark.parametrize("command", ["dump", "verify"])
+def test_a_closed_output_is_no_traceback(command: str, corpus: Path) -> None:
+    process = subprocess.run(
+        f"{sys.executable} -m placewire {command} {corpus / 'mlp.pte'} >&-",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in process.stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import placewire_schema
 import pytest
-from placewire_schema import Finding, pack_program
+from placewire_schema import REBUILD_COMMAND, Finding, pack_program
 from placewire_schema import program as p
 
 from placewire import _runtime
@@ -157,7 +157,8 @@ def test_a_core_that_is_not_there_is_named_with_the_command_that_builds_it() -> 
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert "(placewire._runtime) is not built; build it with: pip install ." in result.stdout
+    assert result.stdout.startswith("placewire's C++ core cannot be imported (")
+    assert f"build it with: {REBUILD_COMMAND}" in result.stdout
 
 
 def test_the_stub_names_what_the_module_has() -> None:
