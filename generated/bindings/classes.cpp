@@ -2,7 +2,7 @@
 // Schema: schema/scalar_type.fbs, schema/program.fbs, schema/device_info.fbs, schema/errors.fbs
 // To change this file, edit the schema and run: placewire generate
 
-// Looks up the Python classes that stand for tables and enums.
+// Looks up the Python classes of the schema.
 
 #include "classes.h"
 
@@ -31,7 +31,9 @@ bool find_slot(PyTypeObject* type, PyObject* name, Py_ssize_t& offset) {
   if (Py_TYPE(descriptor.get()) == &PyMemberDescr_Type) {
     const auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor.get());
     offset = member->d_member->offset;
-    if (member->d_common.d_type == type && member->d_member->type == T_OBJECT_EX) return true;
+    // A class under an alias has the slots of its base.
+    const bool is_own = PyType_IsSubtype(type, member->d_common.d_type) != 0;
+    if (is_own && member->d_member->type == T_OBJECT_EX) return true;
   }
   PyErr_Format(PyExc_TypeError, "%s.%U is not a slot, so the compiled codec cannot be used",
                type->tp_name, name);
@@ -47,14 +49,14 @@ PyTypeObject* import_class(const char* module, const char* name) {
   return reinterpret_cast<PyTypeObject*>(found.release());
 }
 
-bool load_table(const TableNames& names, TableClass& table) {
-  table.type = import_class(names.module, names.name);
-  if (table.type == nullptr) return false;
-  table.field_count = names.field_count;
-  for (std::size_t i = 0; i < table.field_count; ++i) {
-    table.attributes[i] = PyUnicode_InternFromString(names.fields[i]);
-    if (table.attributes[i] == nullptr) return false;
-    if (!find_slot(table.type, table.attributes[i], table.offsets[i])) return false;
+bool load_class(const ClassNames& names, ObjectClass& loaded) {
+  loaded.type = import_class(names.module, names.name);
+  if (loaded.type == nullptr) return false;
+  loaded.field_count = names.field_count;
+  for (std::size_t i = 0; i < loaded.field_count; ++i) {
+    loaded.attributes[i] = PyUnicode_InternFromString(names.fields[i]);
+    if (loaded.attributes[i] == nullptr) return false;
+    if (!find_slot(loaded.type, loaded.attributes[i], loaded.offsets[i])) return false;
   }
   return true;
 }
@@ -112,9 +114,9 @@ const Classes* Classes::get() {
 }
 
 bool Classes::load() {
-  for (std::size_t i = 0; i < kTableCount; ++i) {
-    if (!load_table(kTableNames[i], tables[i])) return false;
-    add_to_index(tables[i].type, i);
+  for (std::size_t i = 0; i < kClassCount; ++i) {
+    if (!load_class(kClassNames[i], objects[i])) return false;
+    add_to_index(objects[i].type, i);
   }
   for (std::size_t i = 0; i < kEnumCount; ++i) {
     if (!load_enum(kEnumNames[i], enums[i])) return false;
@@ -122,22 +124,22 @@ bool Classes::load() {
   static constexpr const char* kTag[] = {"tag"};
   make_finding = import_from_package("_wire", "make_finding").release();
   unpack_error = import_from_package("_wire", "UnpackError").release();
-  return load_table({"_wire", "UnknownMember", kTag, 1}, unknown_member) &&
+  return load_class({"_wire", "UnknownMember", kTag, 1}, unknown_member) &&
          make_finding != nullptr && unpack_error != nullptr;
 }
 
-void Classes::add_to_index(const PyTypeObject* type, std::size_t table) noexcept {
+void Classes::add_to_index(const PyTypeObject* type, std::size_t number) noexcept {
   std::size_t i = hash(type);
   while (index_[i].type != nullptr) i = (i + 1) % kIndexSize;
-  index_[i] = {type, table};
+  index_[i] = {type, number};
 }
 
-std::size_t Classes::find_base(PyTypeObject* type) const noexcept {
+std::size_t Classes::find_table(PyTypeObject* type) const noexcept {
   PyObject* bases = type->tp_mro;
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
     const auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i));
     const std::size_t table = find(base);
-    if (table != kUnknown) return table;
+    if (table < kTableCount) return table;
   }
   return kUnknown;
 }

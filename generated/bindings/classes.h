@@ -2,7 +2,8 @@
 // Schema: schema/scalar_type.fbs, schema/program.fbs, schema/device_info.fbs, schema/errors.fbs
 // To change this file, edit the schema and run: placewire generate
 
-// The Python classes that stand for tables and enums, looked up once per process.
+// The Python classes that stand for tables, structs, members of unions and enums, looked up once per
+// process.
 //
 // Nothing here knows the schema: schema_map.h and tables.cpp say which classes there are.
 
@@ -21,8 +22,8 @@
 
 namespace placewire::schema::bindings {
 
-/// The dataclass of a table; its instances hold all fields in slots.
-struct TableClass {
+/// The dataclass of a table, a struct or a member of a union; its instances hold all fields in slots.
+struct ObjectClass {
   PyTypeObject* type = nullptr;
   /// Where an instance keeps each field, in bytes from its start.
   std::array<Py_ssize_t, kMaxFields> offsets{};
@@ -63,12 +64,12 @@ class EnumClass {
 /// All classes of the schema. They live as long as the process.
 class Classes {
  public:
-  static constexpr std::size_t kUnknown = kTableCount;
+  static constexpr std::size_t kUnknown = kClassCount;
 
-  std::array<TableClass, kTableCount> tables;
+  std::array<ObjectClass, kClassCount> objects;
   std::array<EnumClass, kEnumCount> enums;
   /// `UnknownMember` of _wire.py, which has the field `tag`.
-  TableClass unknown_member;
+  ObjectClass unknown_member;
   /// What else the codec needs of _wire.py.
   PyObject* make_finding = nullptr;
   PyObject* unpack_error = nullptr;
@@ -76,24 +77,24 @@ class Classes {
   /// Returns the classes, after importing them; null with an exception set if that fails.
   static const Classes* get();
 
-  /// Number of the table whose dataclass is `type`; kUnknown if it is not one.
+  /// Number of the dataclass that is `type`; kUnknown if it is not one.
   [[nodiscard]] std::size_t find(const PyTypeObject* type) const noexcept {
     for (std::size_t i = hash(type);; i = (i + 1) % kIndexSize) {
-      if (index_[i].type == type) return index_[i].table;
+      if (index_[i].type == type) return index_[i].number;
       if (index_[i].type == nullptr) return kUnknown;
     }
   }
 
   /// Number of the table whose dataclass is `type` or the nearest of its bases that is one.
-  [[nodiscard]] std::size_t find_base(PyTypeObject* type) const noexcept;
+  [[nodiscard]] std::size_t find_table(PyTypeObject* type) const noexcept;
 
  private:
   /// At most half full, so that a search ends soon.
-  static constexpr std::size_t kIndexSize = 2 * kTableCount + 1;
+  static constexpr std::size_t kIndexSize = 2 * kClassCount + 1;
 
   struct Entry {
     const PyTypeObject* type = nullptr;
-    std::size_t table = kUnknown;
+    std::size_t number = kUnknown;
   };
 
   static std::size_t hash(const PyTypeObject* type) noexcept {
@@ -102,7 +103,7 @@ class Classes {
   }
 
   [[nodiscard]] bool load();
-  void add_to_index(const PyTypeObject* type, std::size_t table) noexcept;
+  void add_to_index(const PyTypeObject* type, std::size_t number) noexcept;
 
   std::array<Entry, kIndexSize> index_;
 };

@@ -6,6 +6,8 @@
 
 #include "python_source.h"
 
+#include <cstring>
+
 namespace placewire::schema::bindings {
 
 bool Sequence::open(PyObject* object) {
@@ -64,10 +66,34 @@ bool PythonSource::write_string(PyObject* value, Builder& builder, Position& out
   return builder.write_string(text, static_cast<std::size_t>(size), out) || no_space();
 }
 
+bool PythonSource::take_values(PyObject* object, std::size_t number, FieldValues& values) const {
+  const ObjectClass& type = classes_.objects[number];
+  if (Py_TYPE(object) == type.type) {
+    values.take_slots(object, type);
+    return true;
+  }
+  return PyObject_IsInstance(object, reinterpret_cast<PyObject*>(type.type)) == 1 &&
+         values.take_attributes(object, type);
+}
+
+bool PythonSource::write_text_member(PyObject* object, std::size_t number, Builder& builder,
+                                     Position& out) {
+  FieldValues values;
+  if (!take_values(object, number, values) || values[0] == nullptr) return false;
+  return write_string(values[0], builder, out);
+}
+
+bool PythonSource::write_byte_array(PyObject* value, std::size_t size, std::uint8_t* destination) {
+  BufferHold hold;
+  if (!hold.acquire(value) || hold.size() != size) return false;
+  std::memcpy(destination, hold.data(), size);
+  return true;
+}
+
 std::uint32_t PythonSource::find_alternative(
-    PyObject* value, const std::array<std::uint8_t, kTableCount>& of_table) const {
-  const std::size_t table = classes_.find(Py_TYPE(value));
-  if (table != Classes::kUnknown) return of_table[table];
+    PyObject* value, const std::array<std::uint8_t, kClassCount>& of_class) const {
+  const std::size_t exact = classes_.find(Py_TYPE(value));
+  if (exact != Classes::kUnknown && of_class[exact] != 0) return of_class[exact];
   // Of a view, `__class__` is the class that it stands for.
   const Owned type(PyObject_GetAttrString(value, "__class__"));
   if (!type || !PyType_Check(type.get())) return 0;
@@ -75,7 +101,7 @@ std::uint32_t PythonSource::find_alternative(
   for (Py_ssize_t i = 0; bases != nullptr && i < PyTuple_GET_SIZE(bases); ++i) {
     const auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i));
     const std::size_t found = classes_.find(base);
-    if (found != Classes::kUnknown && of_table[found] != 0) return of_table[found];
+    if (found != Classes::kUnknown && of_class[found] != 0) return of_class[found];
   }
   return 0;
 }

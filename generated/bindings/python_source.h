@@ -20,6 +20,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -39,9 +41,9 @@ class FieldValues {
     for (std::size_t i = 0; i < count_; ++i) Py_XDECREF(values_[i]);
   }
 
-  /// Takes the values from the slots of an instance of exactly the table's class. A value is null
+  /// Takes the values from the slots of an instance of exactly that class. A value is null
   /// if the attribute is missing.
-  void take_slots(PyObject* object, const TableClass& table) noexcept {
+  void take_slots(PyObject* object, const ObjectClass& table) noexcept {
     const char* base = reinterpret_cast<const char*>(object);
     for (; count_ < table.field_count; ++count_) {
       values_[count_] =
@@ -51,7 +53,7 @@ class FieldValues {
 
   /// Takes the values of the attributes, which may run Python code. Returns false with an exception
   /// set at the first that cannot be had.
-  [[nodiscard]] bool take_attributes(PyObject* object, const TableClass& table) {
+  [[nodiscard]] bool take_attributes(PyObject* object, const ObjectClass& table) {
     for (; count_ < table.field_count; ++count_) {
       values_[count_] = PyObject_GetAttr(object, table.attributes[count_]);
       if (values_[count_] == nullptr) return false;
@@ -81,10 +83,10 @@ class TableValues {
   const FieldValues* values_;
 };
 
-/// The alternative of a union that each table is, by the table's number; 0 for none.
+/// The alternative of a union that each class stands for, by the class's number; 0 for none.
 template <class Union>
 struct Alternatives {
-  std::array<std::uint8_t, kTableCount> of_table{};
+  std::array<std::uint8_t, kClassCount> of_class{};
 
   constexpr Alternatives() { fill(std::make_index_sequence<std::variant_size_v<Union> - 1>()); }
 
@@ -92,12 +94,12 @@ struct Alternatives {
   template <std::size_t... Index>
   constexpr void fill(std::index_sequence<Index...>) {
     static_assert(sizeof...(Index) <= 255);
-    ((of_table[number<Index + 1>()] = static_cast<std::uint8_t>(Index + 1)), ...);
+    ((of_class[number<Index + 1>()] = static_cast<std::uint8_t>(Index + 1)), ...);
   }
   template <std::size_t Alternative>
   static constexpr std::size_t number() {
-    using Table = typename wire::Payload<std::variant_alternative_t<Alternative, Union>>::Type;
-    return TableSchema<Table>::kNumber;
+    using Held = typename wire::Payload<std::variant_alternative_t<Alternative, Union>>::Type;
+    return kClassNumber<Held>;
   }
 };
 
@@ -171,8 +173,10 @@ class PythonSource {
     PyObject* value = object[field.index];
     if (is_absent(value)) return may_be_absent(value, field.presence);
     std::size_t alignment = alignments_.*field.alignment;
-    if (alignment < sizeof(Item)) alignment = sizeof(Item);
-    if constexpr (std::is_same_v<Item, std::uint8_t>) {
+    if (alignment < wire::inline_alignment<Item>()) alignment = wire::inline_alignment<Item>();
+    if constexpr (!wire::kIsScalar<Item>) {
+      return write_structs<Item>(value, alignment, builder, out);
+    } else if constexpr (std::is_same_v<Item, std::uint8_t>) {
       return write_bytes(value, alignment, builder, out);
     } else {
       return write_numbers<Item>(value, alignment, builder, out);
@@ -221,26 +225,63 @@ class PythonSource {
     static constexpr Alternatives<Value> kAlternatives;
     PyObject* value = object[field.index];
     if (is_absent(value)) return may_be_absent(value, field.presence);
-    alternative = find_alternative(value, kAlternatives.of_table);
-    if (alternative == 0) return false;
-    return UnionSchema<Tag>::visit(UnionSchema<Tag>::kTags[alternative], [&](auto member) {
-      return write_table<typename decltype(member)::Type>(value, builder, out);
-    });
+    alternative = find_alternative(value, kAlternatives.of_class);
+    return alternative != 0 && write_member<Tag>(value, alternative, builder, out);
   }
 
-  /// Writes a table and all below it; `object` must be an instance of its class, and live until
-  /// this returns.
-  template <class T>
+  template <class T, class Value, class Tag>
+  [[nodiscard]] bool choices(TableValues<T> object, const UnionVectorField<T, Value, Tag>& field,
+                             Builder& builder, Position& tags, Position& out) {
+    using Union = typename wire::Payload<Value>::Type::value_type;
+    static constexpr Alternatives<Union> kAlternatives;
+    PyObject* value = object[field.index];
+    if (is_absent(value)) return may_be_absent(value, field.presence);
+    Sequence items;
+    if (!items.open(value) || !items.freeze()) return false;
+    std::vector<std::uint32_t> alternatives(items.size());
+    std::uint8_t* destination = builder.start_vector(sizeof(Tag), items.size(), sizeof(Tag));
+    if (destination == nullptr) return no_space();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i] != Py_None) {
+        alternatives[i] = find_alternative(items[i], kAlternatives.of_class);
+        if (alternatives[i] == 0) return false;
+      }
+      wire::store(destination + i * sizeof(Tag), UnionSchema<Tag>::kTags[alternatives[i]]);
+    }
+    tags = builder.finish_vector(items.size());
+    const std::size_t mark = builder.kept();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      Position position = 0;
+      if (alternatives[i] != 0 &&
+          !write_member<Tag>(items[i], alternatives[i], builder, position)) {
+        return false;
+      }
+      builder.keep(position);
+    }
+    if (!items.is_unchanged()) return false;
+    return builder.write_offsets(mark, out) || no_space();
+  }
+
+  template <class T, class Value, class Table>
+  [[nodiscard]] bool structure(TableValues<T> object, const StructField<T, Value>& field,
+                               Table& table) {
+    using Struct = typename wire::Payload<Value>::Type;
+    using Schema = StructSchema<Struct>;
+    PyObject* value = object[field.index];
+    if (is_absent(value)) return may_be_absent(value, field.presence);
+    // Reading the struct may run Python code, which may pack something else, but not with this
+    // Builder.
+    return write_fields<Struct>(
+        value, table.add_struct(field.slot, Schema::kSize, Schema::kAlignment));
+  }
+
+  /// Writes a table and all below it; `object` must be an instance of its class, or of that of
+  /// Held, which is another under an alias. It must live until this returns.
+  template <class T, class Held = T>
   [[nodiscard]] bool write_table(PyObject* object, Builder& builder, Position& out) {
-    const TableClass& table = classes_.tables[TableSchema<T>::kNumber];
     if (depth_ == wire::Verifier::kMaxDepth) return false;
     FieldValues values;
-    if (Py_TYPE(object) == table.type) {
-      values.take_slots(object, table);
-    } else if (PyObject_IsInstance(object, reinterpret_cast<PyObject*>(table.type)) != 1 ||
-               !values.take_attributes(object, table)) {
-      return false;
-    }
+    if (!take_values(object, kClassNumber<Held>, values)) return false;
     ++depth_;
     const bool is_written = encode<T>(*this, builder, TableValues<T>(values), out);
     --depth_;
@@ -292,6 +333,90 @@ class PythonSource {
     return items.is_unchanged();
   }
 
+  template <class Struct>
+  [[nodiscard]] bool write_structs(PyObject* value, std::size_t alignment, Builder& builder,
+                                   Position& out) {
+    constexpr std::size_t kSize = StructSchema<Struct>::kSize;
+    Sequence items;
+    if (!items.open(value) || !items.freeze()) return false;
+    std::uint8_t* destination = builder.start_vector(kSize, items.size(), alignment);
+    if (destination == nullptr) return no_space();
+    std::memset(destination, 0, items.size() * kSize);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!write_fields<Struct>(items[i], destination + i * kSize)) return false;
+    }
+    out = builder.finish_vector(items.size());
+    return items.is_unchanged();
+  }
+
+  /// Writes the value of a union, which is the given alternative.
+  template <class Tag>
+  [[nodiscard]] bool write_member(PyObject* value, std::uint32_t alternative, Builder& builder,
+                                  Position& out) {
+    return UnionSchema<Tag>::visit(UnionSchema<Tag>::kTags[alternative], [&](auto member) {
+      using Member = decltype(member);
+      using Type = typename Member::Type;
+      using Held = typename Member::Held;
+      if constexpr (Member::kKind == MemberKind::kTable) {
+        return write_table<Type, Held>(value, builder, out);
+      } else if constexpr (Member::kKind == MemberKind::kString) {
+        return write_text_member(value, kClassNumber<Held>, builder, out);
+      } else {
+        using Schema = StructSchema<Type>;
+        std::uint8_t* destination = builder.start_struct(Schema::kSize, Schema::kAlignment);
+        if (destination == nullptr) return no_space();
+        out = builder.position();
+        return write_fields<Type, Held>(value, destination);
+      }
+    });
+  }
+
+  /// Writes the fields of a struct to bytes that are zero.
+  template <class Struct, class Held = Struct>
+  [[nodiscard]] bool write_fields(PyObject* object, std::uint8_t* destination) {
+    FieldValues values;
+    if (!take_values(object, kClassNumber<Held>, values)) return false;
+    return StructSchema<Struct>::each_field([&](const auto& field) {
+      PyObject* value = values[field.index];
+      return value != nullptr && write_inline(value, field, destination + field.offset);
+    });
+  }
+
+  template <class Struct, class Value>
+  [[nodiscard]] bool write_inline(PyObject* value, const StructMember<Struct, Value>&,
+                                  std::uint8_t* destination) {
+    using Element = typename wire::ArrayElement<Value>::Type;
+    if constexpr (std::is_void_v<Element>) {
+      return write_value<Value>(value, destination);
+    } else if constexpr (std::is_same_v<Element, std::uint8_t>) {
+      return write_byte_array(value, std::tuple_size_v<Value>, destination);
+    } else {
+      Sequence items;
+      if (!items.open(value) || items.size() != std::tuple_size_v<Value> || !items.freeze()) {
+        return false;
+      }
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        if (!write_value<Element>(items[i], destination + i * wire::inline_size<Element>())) {
+          return false;
+        }
+      }
+      return true;
+    }
+  }
+
+  /// Writes a scalar, an enum or a struct.
+  template <class Value>
+  [[nodiscard]] bool write_value(PyObject* value, std::uint8_t* destination) {
+    if constexpr (wire::kIsScalar<Value>) {
+      Value number;
+      if (!convert(value, number)) return false;
+      wire::store(destination, number);
+      return true;
+    } else {
+      return write_fields<Value>(value, destination);
+    }
+  }
+
   template <class T, class Value, class Write>
   [[nodiscard]] bool elements(TableValues<T> object, const ChildField<T, Value>& field,
                               Builder& builder, Position& out, const Write& write) {
@@ -312,8 +437,14 @@ class PythonSource {
   [[nodiscard]] bool write_bytes(PyObject* value, std::size_t alignment, Builder& builder,
                                  Position& out);
   [[nodiscard]] bool write_string(PyObject* value, Builder& builder, Position& out);
+  [[nodiscard]] bool write_text_member(PyObject* object, std::size_t number, Builder& builder,
+                                       Position& out);
+  [[nodiscard]] static bool write_byte_array(PyObject* value, std::size_t size,
+                                             std::uint8_t* destination);
+  /// Takes the values of an instance of the class with a number; returns false if it is none.
+  [[nodiscard]] bool take_values(PyObject* object, std::size_t number, FieldValues& values) const;
   [[nodiscard]] std::uint32_t find_alternative(
-      PyObject* value, const std::array<std::uint8_t, kTableCount>& of_table) const;
+      PyObject* value, const std::array<std::uint8_t, kClassCount>& of_class) const;
 
   const Classes& classes_;
   const Alignments& alignments_;

@@ -15,14 +15,18 @@
 
 namespace placewire::schema::bindings {
 
-/// Largest number of fields of a table, at least 1.
+/// Largest number of fields of a class, at least 1.
 inline constexpr std::size_t kMaxFields = 10;
 
 /// Number of enums, those of union tags not counted.
 inline constexpr std::size_t kEnumCount = 6;
 
-/// The dataclass of a table: its module, its name, and its attributes in the order of the fields.
-struct TableNames {
+/// Number of dataclasses: of the tables, of the structs, and of members of unions that have a class
+/// of their own. The number of a table's class is that of the table.
+inline constexpr std::size_t kClassCount = 39;
+
+/// A dataclass: its module, its name, and its attributes in the order of the fields.
+struct ClassNames {
   const char* module;
   const char* name;
   const char* const* fields;
@@ -38,9 +42,91 @@ struct EnumNames {
   bool is_closed;
 };
 
-/// By the number of the table, and by that of the enum.
-extern const TableNames kTableNames[kTableCount];
+/// By the number of the class, and by that of the enum.
+extern const ClassNames kClassNames[kClassCount];
 extern const EnumNames kEnumNames[];
+
+/// Number of the class that stands for a value type (objects.h).
+template <class T>
+inline constexpr std::size_t kClassNumber = kClassCount;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::ContainerMetadata> = 0;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Null> = 1;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::AllocationDetails> = 2;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::ExtraTensorInfo> = 3;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Tensor> = 4;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Int> = 5;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Bool> = 6;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Double> = 7;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::String> = 8;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::IntList> = 9;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::DoubleList> = 10;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::BoolList> = 11;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::TensorList> = 12;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::OptionalTensorList> = 13;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::EValue> = 14;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Operator> = 15;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::KernelCall> = 16;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::DelegateCall> = 17;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::MoveCall> = 18;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::JumpFalseCall> = 19;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::FreeCall> = 20;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Instruction> = 21;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Frame> = 22;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::FrameList> = 23;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::BackendDelegateDataReference> = 24;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::CompileSpec> = 25;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::BackendDelegate> = 26;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Chain> = 27;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::ExecutionPlan> = 28;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::NonConstBufferDevice> = 29;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Buffer> = 30;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::BackendDelegateInlineData> = 31;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::DataSegment> = 32;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::SubsegmentOffsets> = 33;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::NamedData> = 34;
+template <>
+inline constexpr std::size_t kClassNumber<program::objects::Program> = 35;
+template <>
+inline constexpr std::size_t kClassNumber<device_info::objects::DeviceRequirements> = 36;
+template <>
+inline constexpr std::size_t kClassNumber<device_info::objects::DeviceInfo> = 37;
+template <>
+inline constexpr std::size_t kClassNumber<device_info::objects::DeviceTable> = 38;
 
 /// Number of an enum.
 template <class Enum>
@@ -57,6 +143,10 @@ template <>
 inline constexpr std::size_t kEnumNumber<program::DataLocation> = 4;
 template <>
 inline constexpr std::size_t kEnumNumber<errors::ErrorCode> = 5;
+
+/// Whether any combination of an enum's members is a value, too.
+template <class Enum>
+inline constexpr bool kIsFlags = false;
 
 /// Name of a union, by the enum of its tags.
 template <class Tag>

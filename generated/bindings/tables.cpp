@@ -2,7 +2,7 @@
 // Schema: schema/scalar_type.fbs, schema/program.fbs, schema/device_info.fbs, schema/errors.fbs
 // To change this file, edit the schema and run: placewire generate
 
-// The tables, enums and vector fields of the schema.
+// The tables, classes, enums and vector fields of the schema.
 
 #include "tables.h"
 
@@ -192,7 +192,7 @@ constexpr const char* k_device_info_objects_DeviceTable[] = {
 
 }  // namespace
 
-const TableNames kTableNames[kTableCount] = {
+const ClassNames kClassNames[kClassCount] = {
     {"program", "ContainerMetadata", k_program_objects_ContainerMetadata, 2},
     {"program", "Null", nullptr, 0},
     {"program", "AllocationDetails", k_program_objects_AllocationDetails, 3},
@@ -283,6 +283,48 @@ const TableFunctions kTableFunctions[kTableCount] = {
     table_functions<device_info::objects::DeviceRequirements, device_info::DeviceRequirements>(),
     table_functions<device_info::objects::DeviceInfo, device_info::DeviceInfo>(),
     table_functions<device_info::objects::DeviceTable, device_info::DeviceTable>(),
+};
+
+const ViewField kViewFields[kClassCount] = {
+    &view_field<program::objects::ContainerMetadata>,
+    &view_field<program::objects::Null>,
+    &view_field<program::objects::AllocationDetails>,
+    &view_field<program::objects::ExtraTensorInfo>,
+    &view_field<program::objects::Tensor>,
+    &view_field<program::objects::Int>,
+    &view_field<program::objects::Bool>,
+    &view_field<program::objects::Double>,
+    &view_field<program::objects::String>,
+    &view_field<program::objects::IntList>,
+    &view_field<program::objects::DoubleList>,
+    &view_field<program::objects::BoolList>,
+    &view_field<program::objects::TensorList>,
+    &view_field<program::objects::OptionalTensorList>,
+    &view_field<program::objects::EValue>,
+    &view_field<program::objects::Operator>,
+    &view_field<program::objects::KernelCall>,
+    &view_field<program::objects::DelegateCall>,
+    &view_field<program::objects::MoveCall>,
+    &view_field<program::objects::JumpFalseCall>,
+    &view_field<program::objects::FreeCall>,
+    &view_field<program::objects::Instruction>,
+    &view_field<program::objects::Frame>,
+    &view_field<program::objects::FrameList>,
+    &view_field<program::objects::BackendDelegateDataReference>,
+    &view_field<program::objects::CompileSpec>,
+    &view_field<program::objects::BackendDelegate>,
+    &view_field<program::objects::Chain>,
+    &view_field<program::objects::ExecutionPlan>,
+    &view_field<program::objects::NonConstBufferDevice>,
+    &view_field<program::objects::Buffer>,
+    &view_field<program::objects::BackendDelegateInlineData>,
+    &view_field<program::objects::DataSegment>,
+    &view_field<program::objects::SubsegmentOffsets>,
+    &view_field<program::objects::NamedData>,
+    &view_field<program::objects::Program>,
+    &view_field<device_info::objects::DeviceRequirements>,
+    &view_field<device_info::objects::DeviceInfo>,
+    &view_field<device_info::objects::DeviceTable>,
 };
 
 const AlignmentKey kAlignmentKeys[] = {

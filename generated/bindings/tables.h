@@ -26,10 +26,12 @@ struct TableFunctions {
   /// Unpacks the root of a verified buffer. Returns a new reference, or null after a fault or with
   /// an exception set.
   PyObject* (*unpack)(Unpacker& unpacker, const std::uint8_t* position);
-  /// Returns what a field holds, as a view shows it; `index` counts the fields.
-  nb::object (*view_field)(const SharedBuffer& buffer, const std::uint8_t* position,
-                           std::size_t index);
 };
+
+/// Returns what a field of an object at a position holds, as a view shows it; `index` counts the
+/// fields.
+using ViewField = nb::object (*)(const SharedBuffer& buffer, const std::uint8_t* position,
+                                 std::size_t index);
 
 /// A vector field, as `force_align` names it. `alignment` is null where it has no effect.
 struct AlignmentKey {
@@ -38,6 +40,8 @@ struct AlignmentKey {
 };
 
 extern const TableFunctions kTableFunctions[kTableCount];
+/// By the number of the class.
+extern const ViewField kViewFields[kClassCount];
 extern const AlignmentKey kAlignmentKeys[];
 extern const std::size_t kAlignmentKeyCount;
 
@@ -53,7 +57,6 @@ constexpr TableFunctions table_functions() noexcept {
       [](Unpacker& unpacker, const std::uint8_t* position) {
         return unpack_table<T>(unpacker, position, kRootPath);
       },
-      &view_field<T>,
   };
 }
 

@@ -34,6 +34,24 @@ bool Unpacker::report_unknown_slots(const wire::Table& table, std::size_t known,
   return true;
 }
 
+PyObject* Unpacker::miss_flags(const EnumClass& type, Owned value) {
+  if (!value) return nullptr;
+  missed_flags_.emplace_back(&type, std::move(value));
+  return Py_NewRef(Py_None);
+}
+
+bool Unpacker::make_missed_flags() {
+  for (const auto& [type, value] : missed_flags_) {
+    // The class keeps what it makes among its members.
+    const Owned made(PyObject_CallOneArg(reinterpret_cast<PyObject*>(type->type), value.get()));
+    if (!made) return false;
+  }
+  missed_flags_.clear();
+  faults_.clear();
+  unlisted_faults_ = 0;
+  return true;
+}
+
 PyObject* Unpacker::make_unknown_member(Owned tag) const {
   Instance instance(classes_.unknown_member);
   return instance && instance.set(0, tag.release()) ? instance.release() : nullptr;

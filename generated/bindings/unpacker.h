@@ -17,9 +17,9 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "classes.h"
@@ -90,9 +90,20 @@ class Unpacker {
   [[nodiscard]] bool report_unknown_slots(const wire::Table& table, std::size_t known,
                                           const Path& path);
 
-  /// Makes the T that its class makes when it is called without arguments.
-  template <class T>
+  /// Makes what the class of Held makes when it is called without arguments; T is the table.
+  template <class T, class Held = T>
   [[nodiscard]] PyObject* make_default();
+
+  /// Notes that a combination of flags has no object yet: only Python code can make it, and none
+  /// may run now. Returns a stand-in.
+  [[nodiscard]] PyObject* miss_flags(const EnumClass& type, Owned value);
+
+  /// Makes the objects that were missed, by running Python code. Returns false with an exception set
+  /// if that fails; nothing is missed any more otherwise, and the buffer can be read again.
+  [[nodiscard]] bool make_missed_flags();
+
+  /// Whether what was read holds a stand-in.
+  [[nodiscard]] bool has_missed_flags() const noexcept { return !missed_flags_.empty(); }
 
   /// Makes a bytes object; null if there is no memory.
   [[nodiscard]] PyObject* make_bytes(Bytes bytes) noexcept {
@@ -112,13 +123,14 @@ class Unpacker {
   int default_depth_ = 0;
   std::vector<Fault> faults_;
   std::size_t unlisted_faults_ = 0;
+  std::vector<std::pair<const EnumClass*, Owned>> missed_flags_;
   ShortBytes short_bytes_;
 };
 
 /// A dataclass instance that is being filled.
 class Instance {
  public:
-  explicit Instance(const TableClass& table)
+  explicit Instance(const ObjectClass& table)
       : table_(table), object_(table.type->tp_alloc(table.type, 0)) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(object_); }
@@ -134,7 +146,7 @@ class Instance {
   [[nodiscard]] PyObject* release() noexcept { return object_.release(); }
 
  private:
-  const TableClass& table_;
+  const ObjectClass& table_;
   Owned object_;
 };
 
@@ -142,11 +154,83 @@ class Instance {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr);
 }
 
-template <class T>
+/// Makes a list of what `make` returns for each index; null if that is null once.
+template <class Make>
+[[nodiscard]] PyObject* make_list(std::size_t size, const Make& make) {
+  Owned list(PyList_New(static_cast<Py_ssize_t>(size)));
+  for (std::size_t index = 0; list && index < size; ++index) {
+    PyObject* item = make(index);
+    if (item == nullptr) return nullptr;
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(index), item);
+  }
+  return list.release();
+}
+
+/// Makes the member of an enum that stands at `position`; a number and a fault if there is none.
+template <class Enum>
+[[nodiscard]] PyObject* make_enum(Unpacker& unpacker, const std::uint8_t* position,
+                                  const Path& path) {
+  const auto value = wire::load<std::underlying_type_t<Enum>>(position);
+  const EnumClass& type = unpacker.classes().enums[kEnumNumber<Enum>];
+  // Python keeps combinations with unknown bits among the members, once somebody made them.
+  if (!kIsFlags<Enum> || is_valid(static_cast<Enum>(value))) {
+    PyObject* member = type.find(value);
+    if (member != nullptr) return Py_NewRef(member);
+    if (kIsFlags<Enum>) return unpacker.miss_flags(type, Owned(make_number(value)));
+  }
+  const bool go_on = unpacker.report(AuditRule::UNKNOWN_ENUM_VALUE, path, position,
+                                     Owned(make_number(value)), Owned(make_string(type.name())));
+  return go_on ? make_number(value) : nullptr;
+}
+
+/// Makes the table at `position`, as an instance of the class of Held.
+template <class T, class Held = T>
 [[nodiscard]] PyObject* unpack_table(Unpacker& unpacker, const std::uint8_t* position,
                                      const Path& path);
 
-template <class T>
+/// Makes the struct at `position`, as an instance of the class of Held.
+template <class Struct, class Held = Struct>
+[[nodiscard]] PyObject* unpack_struct(Unpacker& unpacker, const std::uint8_t* position,
+                                      const Path& path);
+
+/// Makes a scalar, an enum or a struct.
+template <class Value>
+[[nodiscard]] PyObject* unpack_inline(Unpacker& unpacker, const std::uint8_t* position,
+                                      const Path& path) {
+  if constexpr (std::is_enum_v<Value>) {
+    return make_enum<Value>(unpacker, position, path);
+  } else if constexpr (wire::kIsScalar<Value>) {
+    return make_number(wire::load<Value>(position));
+  } else {
+    return unpack_struct<Value>(unpacker, position, path);
+  }
+}
+
+template <class Struct, class Held>
+PyObject* unpack_struct(Unpacker& unpacker, const std::uint8_t* position, const Path& path) {
+  Instance instance(unpacker.classes().objects[kClassNumber<Held>]);
+  if (!instance) return nullptr;
+  const auto make_field = [&](const auto& field) {
+    using Value = std::remove_reference_t<decltype(std::declval<Struct&>().*field.member)>;
+    using Element = typename wire::ArrayElement<Value>::Type;
+    const std::uint8_t* place = position + field.offset;
+    if constexpr (std::is_void_v<Element>) {
+      return instance.set(field.index,
+                          unpack_inline<Value>(unpacker, place, Path(path, field.name)));
+    } else if constexpr (std::is_same_v<Element, std::uint8_t>) {
+      return instance.set(field.index, unpacker.make_bytes({place, std::tuple_size_v<Value>}));
+    } else {
+      return instance.set(
+          field.index, make_list(std::tuple_size_v<Value>, [&](std::size_t index) {
+            return unpack_inline<Element>(unpacker, place + index * wire::inline_size<Element>(),
+                                          Path(path, field.name, index));
+          }));
+    }
+  };
+  return StructSchema<Struct>::each_field(make_field) ? instance.release() : nullptr;
+}
+
+template <class T, class Held>
 PyObject* Unpacker::make_default() {
   if (default_depth_ == wire::Verifier::kMaxDepth) {
     PyErr_SetString(PyExc_RecursionError, "a default value contains itself");
@@ -154,30 +238,54 @@ PyObject* Unpacker::make_default() {
   }
   // To a reader, a table of which nothing is written looks just like that.
   ++default_depth_;
-  PyObject* made = unpack_table<T>(*this, wire::kEmptyTable + 4, kRootPath);
+  PyObject* made = unpack_table<T, Held>(*this, wire::kEmptyTable + 4, kRootPath);
   --default_depth_;
   return made;
 }
 
+/// A string of no bytes.
+inline constexpr std::uint8_t kEmptyString[5] = {};
+
+/// Makes an instance of a class that has a string as its only field; `position` is the string's.
+template <class Held>
+[[nodiscard]] PyObject* unpack_text_member(Unpacker& unpacker, const std::uint8_t* position) {
+  Instance instance(unpacker.classes().objects[kClassNumber<Held>]);
+  const bool is_made = instance && instance.set(0, make_string(wire::string_at(position)));
+  return is_made ? instance.release() : nullptr;
+}
+
+/// Makes the value of a union at `position`; null makes the default of the member.
+template <class Member>
+[[nodiscard]] PyObject* unpack_member(Unpacker& unpacker, const std::uint8_t* position,
+                                      const Path& path) {
+  using Type = typename Member::Type;
+  using Held = typename Member::Held;
+  if constexpr (Member::kKind == MemberKind::kTable) {
+    if (position == nullptr) return unpacker.make_default<Type, Held>();
+    return unpack_table<Type, Held>(unpacker, position, path);
+  } else if constexpr (Member::kKind == MemberKind::kStruct) {
+    if (position == nullptr) position = wire::kEmptyStruct;
+    return unpack_struct<Type, Held>(unpacker, position, path);
+  } else {
+    if (position == nullptr) position = kEmptyString;
+    return unpack_text_member<Held>(unpacker, position);
+  }
+}
+
 /// Makes the value of a field that every writer writes, but this one did not.
 template <class Value>
-struct Empty {
-  [[nodiscard]] static PyObject* make(Unpacker& unpacker) {
-    using Type = typename wire::Payload<Value>::Type;
-    if constexpr (std::is_same_v<Type, std::string>) {
-      return make_string({});
-    } else if constexpr (std::is_same_v<Type, std::vector<std::uint8_t>>) {
-      return PyBytes_FromStringAndSize(nullptr, 0);
-    } else if constexpr (!std::is_void_v<typename wire::Element<Type>::Type>) {
-      return PyList_New(0);
-    } else {
-      return unpacker.make_default<Type>();
-    }
+[[nodiscard]] PyObject* make_empty(Unpacker& unpacker) {
+  using Type = typename wire::Payload<Value>::Type;
+  if constexpr (std::is_same_v<Type, std::string>) {
+    return make_string({});
+  } else if constexpr (std::is_same_v<Type, std::vector<std::uint8_t>>) {
+    return PyBytes_FromStringAndSize(nullptr, 0);
+  } else if constexpr (!std::is_void_v<typename wire::Element<Type>::Type>) {
+    return PyList_New(0);
+  } else {
+    return unpacker.make_default<Type>();
   }
-};
-/// A union gets its first member.
-template <class Member, class... Members>
-struct Empty<std::variant<std::monostate, Member, Members...>> : Empty<Member> {};
+}
 
 /// Reads the fields of one table into an instance; each call sets one and returns whether to go on.
 template <class T>
@@ -192,7 +300,8 @@ class FieldUnpacker {
     if (offset == 0 && !std::is_same_v<Value, Scalar>) return set(field, Py_NewRef(Py_None));
     if constexpr (std::is_enum_v<Scalar>) {
       if (offset == 0) return set(field, make_default(field.absent));
-      return set(field, make_enum<Scalar>(table_.position() + offset, Path(path_, field.name)));
+      return set(field, make_enum<Scalar>(unpacker_, table_.position() + offset,
+                                          Path(path_, field.name)));
     } else {
       return set(field, make_number(offset == 0 ? field.absent
                                                 : wire::load<Scalar>(table_.position() + offset)));
@@ -200,21 +309,31 @@ class FieldUnpacker {
   }
 
   template <class Value>
+  [[nodiscard]] bool operator()(const StructField<T, Value>& field) {
+    using Struct = typename wire::Payload<Value>::Type;
+    const std::size_t offset = offset_of(field);
+    const Path path(path_, field.name);
+    const auto make = [&](const std::uint8_t* position) {
+      return unpack_struct<Struct>(unpacker_, position, path);
+    };
+    if (offset == 0) return set(field, make_absent(field, [&] { return make(wire::kEmptyStruct); }));
+    return set(field, make(table_.position() + offset));
+  }
+
+  template <class Value>
   [[nodiscard]] bool operator()(const VectorField<T, Value>& field) {
     using Item = typename wire::Payload<Value>::Type::value_type;
     const std::size_t offset = offset_of(field);
     if (offset == 0) return set(field, make_absent<Value>(field));
-    const Vector<Item> vector(wire::follow(table_.position() + offset));
+    const std::uint8_t* target = wire::follow(table_.position() + offset);
+    const std::size_t size = wire::load<std::uint32_t>(target);
+    const std::uint8_t* first = target + sizeof(std::uint32_t);
     if constexpr (std::is_same_v<Item, std::uint8_t>) {
-      return set(field, unpacker_.make_bytes(vector.bytes()));
+      return set(field, unpacker_.make_bytes({first, size}));
     } else {
-      return set(field, make_list(vector.size(), [&](std::size_t index) {
-                   if constexpr (std::is_enum_v<Item>) {
-                     return make_enum<Item>(vector.data() + index * sizeof(Item),
-                                            Path(path_, field.name, index));
-                   } else {
-                     return make_number(vector[index]);
-                   }
+      return set(field, make_list(size, [&](std::size_t index) {
+                   return unpack_inline<Item>(unpacker_, first + index * wire::inline_size<Item>(),
+                                              Path(path_, field.name, index));
                  }));
     }
   }
@@ -248,16 +367,35 @@ class FieldUnpacker {
   template <class Value, class Tag>
   [[nodiscard]] bool operator()(const UnionField<T, Value, Tag>& field) {
     const std::size_t offset = offset_of(field);
-    if (offset == 0) return set(field, make_absent<Value>(field));
-    const std::uint8_t* position = table_.position() + table_.offset(slot_offset(field.slot - 1));
-    const Tag tag = wire::load<Tag>(position);
-    const std::uint8_t* target = wire::follow(table_.position() + offset);
     const Path path(path_, field.name);
-    if (!is_valid(tag)) return set(field, make_unknown_member(tag, position, path));
-    return UnionSchema<Tag>::visit(tag, [&](auto member) {
-      using Member = typename decltype(member)::Type;
-      return set(field, unpack_table<Member>(unpacker_, target, path));
-    });
+    if (offset == 0) {
+      return set(field, make_absent(field, [&] {
+                   PyObject* made = nullptr;
+                   static_cast<void>(UnionSchema<Tag>::visit(
+                       UnionSchema<Tag>::kTags[1], [&](auto member) {
+                         made = unpack_member<decltype(member)>(unpacker_, nullptr, path);
+                         return made != nullptr;
+                       }));
+                   return made;
+                 }));
+    }
+    const std::uint8_t* tag = table_.position() + table_.offset(slot_offset(field.slot - 1));
+    return set(field, make_member<Tag>(tag, table_.position() + offset, path));
+  }
+
+  template <class Value, class Tag>
+  [[nodiscard]] bool operator()(const UnionVectorField<T, Value, Tag>& field) {
+    const std::size_t offset = offset_of(field);
+    if (offset == 0) return set(field, make_absent<Value>(field));
+    const std::uint8_t* start = table_.position();
+    const std::uint8_t* tags = wire::follow(start + table_.offset(slot_offset(field.slot - 1)));
+    const std::uint8_t* values = wire::follow(start + offset);
+    return set(field, make_list(wire::load<std::uint32_t>(values), [&](std::size_t index) {
+                 const std::uint8_t* tag = tags + 4 + index * sizeof(Tag);
+                 if (wire::load<Tag>(tag) == field.none) return Py_NewRef(Py_None);
+                 return make_member<Tag>(tag, values + 4 + 4 * index,
+                                         Path(path_, field.name, index));
+               }));
   }
 
  private:
@@ -273,35 +411,29 @@ class FieldUnpacker {
     return instance_.set(field.index, value);
   }
 
-  template <class Make>
-  [[nodiscard]] static PyObject* make_list(std::size_t size, const Make& make) {
-    Owned list(PyList_New(static_cast<Py_ssize_t>(size)));
-    for (std::size_t index = 0; list && index < size; ++index) {
-      PyObject* item = make(index);
-      if (item == nullptr) return nullptr;
-      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(index), item);
-    }
-    return list.release();
-  }
-
   /// The member that a field without a value stands for; a number, if there is none.
   template <class Enum>
   [[nodiscard]] PyObject* make_default(Enum value) const {
-    using Number = std::underlying_type_t<Enum>;
-    PyObject* member =
-        unpacker_.classes().enums[kEnumNumber<Enum>].find(static_cast<Number>(value));
-    return member != nullptr ? Py_NewRef(member) : make_number(static_cast<Number>(value));
+    const auto number = static_cast<std::underlying_type_t<Enum>>(value);
+    const EnumClass& type = unpacker_.classes().enums[kEnumNumber<Enum>];
+    PyObject* member = type.find(number);
+    if (member != nullptr) return Py_NewRef(member);
+    if (kIsFlags<Enum>) return unpacker_.miss_flags(type, Owned(make_number(number)));
+    return make_number(number);
   }
 
-  template <class Enum>
-  [[nodiscard]] PyObject* make_enum(const std::uint8_t* position, const Path& path) {
-    const auto value = wire::load<std::underlying_type_t<Enum>>(position);
-    const EnumClass& type = unpacker_.classes().enums[kEnumNumber<Enum>];
-    PyObject* member = type.find(value);
-    if (member != nullptr) return Py_NewRef(member);
-    const bool go_on = unpacker_.report(AuditRule::UNKNOWN_ENUM_VALUE, path, position,
-                                        Owned(make_number(value)), Owned(make_string(type.name())));
-    return go_on ? make_number(value) : nullptr;
+  /// Makes the value of a union whose tag and offset stand at two places.
+  template <class Tag>
+  [[nodiscard]] PyObject* make_member(const std::uint8_t* tag_place, const std::uint8_t* place,
+                                      const Path& path) {
+    const Tag tag = wire::load<Tag>(tag_place);
+    if (!is_valid(tag)) return make_unknown_member(tag, tag_place, path);
+    PyObject* made = nullptr;
+    static_cast<void>(UnionSchema<Tag>::visit(tag, [&](auto member) {
+      made = unpack_member<decltype(member)>(unpacker_, wire::follow(place), path);
+      return made != nullptr;
+    }));
+    return made;
   }
 
   template <class Tag>
@@ -317,11 +449,15 @@ class FieldUnpacker {
   /// What an absent field holds: None or, after a report, the empty value that it must have.
   template <class Value, class Field>
   [[nodiscard]] PyObject* make_absent(const Field& field) {
+    return make_absent(field, [&] { return make_empty<Value>(unpacker_); });
+  }
+  template <class Field, class Make>
+  [[nodiscard]] PyObject* make_absent(const Field& field, const Make& make) {
     if (field.presence == Presence::kOptional) return Py_NewRef(Py_None);
     const bool go_on =
         unpacker_.report(AuditRule::FIELD_ABSENT, Path(path_, field.name), table_.position(),
                          Owned(make_number(0)), Owned(make_number(0)));
-    return go_on ? Empty<Value>::make(unpacker_) : nullptr;
+    return go_on ? make() : nullptr;
   }
 
   Unpacker& unpacker_;
@@ -330,7 +466,7 @@ class FieldUnpacker {
   Instance& instance_;
 };
 
-template <class T>
+template <class T, class Held>
 PyObject* unpack_table(Unpacker& unpacker, const std::uint8_t* position, const Path& path) {
   using Schema = TableSchema<T>;
   const wire::Table table(position);
@@ -338,7 +474,7 @@ PyObject* unpack_table(Unpacker& unpacker, const std::uint8_t* position, const P
       !unpacker.report_unknown_slots(table, Schema::kSlots, path)) {
     return nullptr;
   }
-  Instance instance(unpacker.classes().tables[Schema::kNumber]);
+  Instance instance(unpacker.classes().objects[kClassNumber<Held>]);
   if (!instance) return nullptr;
   if (!Schema::each_field(FieldUnpacker<T>(unpacker, table, path, instance))) return nullptr;
   return instance.release();

@@ -18,16 +18,16 @@ nb::object owned(PyObject* result) {
   return nb::steal(result);
 }
 
-const TableClass& class_of(const ObjectView& self) {
-  return self.buffer->classes().tables[self.number];
+const ObjectClass& class_of(const ObjectView& self) {
+  return self.buffer->classes().objects[self.number];
 }
 
 nb::object field(const ObjectView& self, std::size_t index) {
-  return kTableFunctions[self.number].view_field(self.buffer, self.position, index);
+  return kViewFields[self.number](self.buffer, self.position, index);
 }
 
 nb::object get_attribute(const ObjectView& self, nb::str name) {
-  const TableClass& table = class_of(self);
+  const ObjectClass& table = class_of(self);
   for (std::size_t i = 0; i < table.field_count; ++i) {
     if (table.attributes[i] == name.ptr() || nb::handle(table.attributes[i]).equal(name)) {
       return field(self, i);
@@ -39,7 +39,7 @@ nb::object get_attribute(const ObjectView& self, nb::str name) {
 }
 
 nb::list attribute_names(const ObjectView& self) {
-  const TableClass& table = class_of(self);
+  const ObjectClass& table = class_of(self);
   nb::list names;
   for (std::size_t i = 0; i < table.field_count; ++i) names.append(nb::borrow(table.attributes[i]));
   return names;
@@ -51,7 +51,7 @@ nb::object represent(const ObjectView& self) {
 
 /// Compares with anything that claims to be of the same class, field by field.
 nb::object equals(const ObjectView& self, nb::handle other) {
-  const TableClass& table = class_of(self);
+  const ObjectClass& table = class_of(self);
   if (!other.attr("__class__").is(reinterpret_cast<PyObject*>(table.type))) {
     return nb::borrow(Py_NotImplemented);
   }
@@ -84,7 +84,9 @@ PyType_Slot kObjectSlots[] = {
 };
 
 nb::object element(const ListView& self, std::size_t index) {
-  return self.element(self.buffer, self.first + index * self.stride);
+  const std::uint8_t* position = self.first + index * self.stride;
+  if (self.member == nullptr) return self.element(self.buffer, position);
+  return self.member(self.buffer, self.tags + index * self.tag_stride, position);
 }
 
 nb::object get_item(const ListView& self, nb::handle key) {
@@ -152,7 +154,7 @@ nb::object read_only_memory(nb::handle buffer) {
 
 void bind_views(nb::module_& module) {
   nb::class_<ObjectView> object_view(module, "ObjectView", nb::type_slots(kObjectSlots),
-                                     nb::is_final(), "A table in a buffer.");
+                                     nb::is_final(), "A table or a struct in a buffer.");
   object_view.def("__getattr__", &get_attribute)
       .def("__dir__", &attribute_names)
       .def("__repr__", &represent)

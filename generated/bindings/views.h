@@ -2,12 +2,12 @@
 // Schema: schema/scalar_type.fbs, schema/program.fbs, schema/device_info.fbs, schema/errors.fbs
 // To change this file, edit the schema and run: placewire generate
 
-// Read-only Python views of a verified buffer: a table that looks like its dataclass, and a vector
-// that looks like a list. Nothing is read before it is asked for, and nothing is copied but numbers
+// Read-only Python views of a verified buffer: a table or a struct that looks like its dataclass, and
+// a vector that looks like a list. Nothing is read before it is asked for, and nothing is copied but numbers
 // and strings.
 //
-// There is one class for all tables and one for all vectors; what a view can do depends on the
-// table that it stands for. Every view keeps the buffer alive. What the schema does not know is
+// There is one class for all tables and structs, and one for all vectors; what a view can do depends
+// on the dataclass that it stands for. Every view keeps the buffer alive. What the schema does not know is
 // shown as `unpack(strict=False)` does it.
 
 #pragma once
@@ -19,9 +19,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "classes.h"
@@ -56,20 +56,26 @@ class ViewedBuffer {
 
 using SharedBuffer = std::shared_ptr<const ViewedBuffer>;
 
-/// A table; `number` says which.
+/// A table, a struct or a string in a union; `number` is that of its class.
 struct ObjectView {
   SharedBuffer buffer;
   const std::uint8_t* position;
   std::size_t number;
 };
 
-/// A vector; `element` makes a Python object of what lies at a position.
+/// A vector or an array; `element` makes a Python object of what lies at a position.
+///
+/// For a vector of unions, `member` does, and is told where the tag is.
 struct ListView {
   SharedBuffer buffer;
   const std::uint8_t* first;
   std::size_t size;
   std::size_t stride;
   nb::object (*element)(const SharedBuffer& buffer, const std::uint8_t* position);
+  nb::object (*member)(const SharedBuffer& buffer, const std::uint8_t* tag,
+                       const std::uint8_t* position) = nullptr;
+  const std::uint8_t* tags = nullptr;
+  std::size_t tag_stride = 0;
 };
 
 /// Adds the classes to the module.
@@ -90,8 +96,13 @@ template <class Enum>
 [[nodiscard]] nb::object view_enum(const SharedBuffer& buffer, const std::uint8_t* position) {
   using Number = std::underlying_type_t<Enum>;
   const EnumClass& type = buffer->classes().enums[kEnumNumber<Enum>];
-  PyObject* member = type.find(wire::load<Number>(position));
-  return member != nullptr ? nb::borrow(member) : view_number<Number>(buffer, position);
+  const auto value = wire::load<Number>(position);
+  const bool is_combination = kIsFlags<Enum> && is_valid(static_cast<Enum>(value));
+  PyObject* member = kIsFlags<Enum> && !is_combination ? nullptr : type.find(value);
+  if (member != nullptr) return nb::borrow(member);
+  nb::object number = view_number<Number>(buffer, position);
+  if (!is_combination) return number;
+  return nb::borrow(reinterpret_cast<PyObject*>(type.type))(number);
 }
 
 /// The string that the offset at a position leads to.
@@ -100,11 +111,42 @@ template <class Enum>
   return nb::str(text.data(), text.size());
 }
 
-/// The table that the offset at a position leads to.
-template <class T>
+/// The table, or the member of a union, that the offset at a position leads to.
+template <class Held>
 [[nodiscard]] nb::object view_table(const SharedBuffer& buffer, const std::uint8_t* position) {
-  return nb::cast(ObjectView{buffer, wire::follow(position), TableSchema<T>::kNumber});
+  return nb::cast(ObjectView{buffer, wire::follow(position), kClassNumber<Held>});
 }
+
+/// The scalar, enum or struct at a position.
+template <class Value>
+[[nodiscard]] nb::object view_inline(const SharedBuffer& buffer, const std::uint8_t* position) {
+  if constexpr (std::is_enum_v<Value>) {
+    return view_enum<Value>(buffer, position);
+  } else if constexpr (wire::kIsScalar<Value>) {
+    return view_number<Value>(buffer, position);
+  } else {
+    return nb::cast(ObjectView{buffer, position, kClassNumber<Value>});
+  }
+}
+
+/// The value of a union, whose tag and offset are at two places.
+template <class Tag>
+[[nodiscard]] nb::object view_member(const SharedBuffer& buffer, const std::uint8_t* tag_place,
+                                     const std::uint8_t* position) {
+  const Tag tag = wire::load<Tag>(tag_place);
+  if (tag == Tag{}) return nb::none();
+  nb::object value;
+  const auto view = [&](auto member) {
+    value = view_table<typename decltype(member)::Held>(buffer, position);
+    return true;
+  };
+  if (UnionSchema<Tag>::visit(tag, view)) return value;
+  auto* type = reinterpret_cast<PyObject*>(buffer->classes().unknown_member.type);
+  return nb::borrow(type)(static_cast<std::underlying_type_t<Tag>>(tag));
+}
+
+/// A string of no bytes.
+inline constexpr std::uint8_t kNoText[5] = {};
 
 /// Reads one field of a table of type T: called with every field, it stops at the one with `index`.
 template <class T>
@@ -132,6 +174,19 @@ class FieldViewer {
   }
 
   template <class Value>
+  [[nodiscard]] bool operator()(const StructField<T, Value>& field) {
+    using Struct = typename wire::Payload<Value>::Type;
+    if (field.index != index_) return true;
+    const std::uint8_t* position = find(field.slot);
+    if (position == nullptr && field.presence == Presence::kOptional) {
+      value = nb::none();
+    } else {
+      value = view_inline<Struct>(buffer_, position != nullptr ? position : wire::kEmptyStruct);
+    }
+    return false;
+  }
+
+  template <class Value>
   [[nodiscard]] bool operator()(const VectorField<T, Value>& field) {
     using Item = typename wire::Payload<Value>::Type::value_type;
     if (field.index != index_) return true;
@@ -142,10 +197,8 @@ class FieldViewer {
       const Bytes none(buffer_->data(), 0);
       value =
           buffer_->slice(position != nullptr ? Vector<Item>(wire::follow(position)).bytes() : none);
-    } else if constexpr (std::is_enum_v<Item>) {
-      value = make_list(position, sizeof(Item), &view_enum<Item>);
     } else {
-      value = make_list(position, sizeof(Item), &view_number<Item>);
+      value = make_list(position, wire::inline_size<Item>(), &view_inline<Item>);
     }
     return false;
   }
@@ -174,24 +227,40 @@ class FieldViewer {
   [[nodiscard]] bool operator()(const UnionField<T, Value, Tag>& field) {
     if (field.index != index_) return true;
     const std::uint8_t* position = find(field.slot);
-    if (position == nullptr) {
-      value =
-          field.presence == Presence::kOptional ? nb::none() : empty_table<FirstMember<Value>>();
+    if (position != nullptr) {
+      value = view_member<Tag>(buffer_, find(field.slot - 1), position);
+    } else if (field.presence == Presence::kOptional) {
+      value = nb::none();
+    } else {
+      static_cast<void>(UnionSchema<Tag>::visit(UnionSchema<Tag>::kTags[1], [&](auto member) {
+        value = empty_member<decltype(member)>();
+        return true;
+      }));
+    }
+    return false;
+  }
+
+  template <class Value, class Tag>
+  [[nodiscard]] bool operator()(const UnionVectorField<T, Value, Tag>& field) {
+    if (field.index != index_) return true;
+    const std::uint8_t* position = find(field.slot);
+    if (position == nullptr && field.presence == Presence::kOptional) {
+      value = nb::none();
       return false;
     }
-    const auto tag = wire::load<Tag>(find(field.slot - 1));
-    const auto view_member = [&](auto member) {
-      value = view_table<typename decltype(member)::Type>(buffer_, position);
-      return true;
-    };
-    if (!UnionSchema<Tag>::visit(tag, view_member)) value = unknown_member(tag);
+    ListView list{buffer_, nullptr, 0, sizeof(std::uint32_t), nullptr, &view_member<Tag>};
+    if (position != nullptr) {
+      const Vector<std::uint32_t> vector(wire::follow(position));
+      list.first = vector.data();
+      list.size = vector.size();
+      list.tags = wire::follow(find(field.slot - 1)) + sizeof(std::uint32_t);
+      list.tag_stride = sizeof(Tag);
+    }
+    value = nb::cast(std::move(list));
     return false;
   }
 
  private:
-  template <class Union>
-  using FirstMember = typename wire::Payload<std::variant_alternative_t<1, Union>>::Type;
-
   /// Where the value of a slot stands; null if it is absent.
   [[nodiscard]] const std::uint8_t* find(std::size_t slot) const noexcept {
     const std::size_t offset = table_.offset(4 + 2 * slot);
@@ -206,15 +275,19 @@ class FieldViewer {
   }
 
   /// A table of which nothing is written.
-  template <class Table>
+  template <class Held>
   [[nodiscard]] nb::object empty_table() const {
-    return nb::cast(ObjectView{buffer_, wire::kEmptyTable + 4, TableSchema<Table>::kNumber});
+    return nb::cast(ObjectView{buffer_, wire::kEmptyTable + 4, kClassNumber<Held>});
   }
 
-  template <class Tag>
-  [[nodiscard]] nb::object unknown_member(Tag tag) const {
-    auto* type = reinterpret_cast<PyObject*>(buffer_->classes().unknown_member.type);
-    return nb::borrow(type)(static_cast<std::underlying_type_t<Tag>>(tag));
+  /// A member of a union of which nothing is written.
+  template <class Member>
+  [[nodiscard]] nb::object empty_member() const {
+    using Held = typename Member::Held;
+    if constexpr (Member::kKind == MemberKind::kTable) return empty_table<Held>();
+    const bool is_struct = Member::kKind == MemberKind::kStruct;
+    const std::uint8_t* position = is_struct ? wire::kEmptyStruct : kNoText;
+    return nb::cast(ObjectView{buffer_, position, kClassNumber<Held>});
   }
 
   const SharedBuffer& buffer_;
@@ -229,6 +302,36 @@ template <class T>
   FieldViewer<T> viewer(buffer, position, index);
   static_cast<void>(TableSchema<T>::each_field(viewer));
   return std::move(viewer.value);
+}
+
+/// Returns what a field of a struct holds.
+template <class Struct>
+[[nodiscard]] nb::object view_struct_field(const SharedBuffer& buffer, const std::uint8_t* position,
+                                           std::size_t index) {
+  nb::object value;
+  static_cast<void>(StructSchema<Struct>::each_field([&](const auto& field) {
+    using Value = std::remove_reference_t<decltype(std::declval<Struct&>().*field.member)>;
+    using Element = typename wire::ArrayElement<Value>::Type;
+    if (field.index != index) return true;
+    const std::uint8_t* place = position + field.offset;
+    if constexpr (std::is_void_v<Element>) {
+      value = view_inline<Value>(buffer, place);
+    } else if constexpr (std::is_same_v<Element, std::uint8_t>) {
+      value = nb::bytes(place, std::tuple_size_v<Value>);
+    } else {
+      value = nb::cast(ListView{buffer, place, std::tuple_size_v<Value>,
+                                wire::inline_size<Element>(), &view_inline<Element>});
+    }
+    return false;
+  }));
+  return value;
+}
+
+/// Returns the string of a member of a union that is one.
+[[nodiscard]] inline nb::object view_text_field(const SharedBuffer&, const std::uint8_t* position,
+                                                std::size_t) {
+  const std::string_view text = wire::string_at(position);
+  return nb::str(text.data(), text.size());
 }
 
 }  // namespace placewire::schema::bindings

@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 import shutil
-import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +16,7 @@ from hypothesis import strategies as st
 from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.generate import generate
 
-from .cpp.building import compilers
+from .cpp.building import compile_native
 from .damage import damaged
 from .forging import Forged
 from .strategies import JUNK, objects
@@ -46,33 +44,12 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
             ),
         )
     )
-    _compile_native(folder)
+    compile_native(folder, PACKAGE)
     sys.path.insert(0, str(folder))
     try:
         return importlib.import_module(f"{PACKAGE}.tree")
     finally:
         sys.path.remove(str(folder))
-
-
-def _compile_native(folder: Path) -> None:
-    nanobind = Path(importlib.import_module("nanobind").__file__ or "").parent
-    includes = [
-        *(
-            "-isystem",
-            str(nanobind / "include"),
-            "-isystem",
-            str(nanobind / "ext/robin_map/include"),
-        ),
-        *("-isystem", sysconfig.get_path("include"), "-I", str(folder / "include")),
-    ]
-    command = [
-        *(compilers()[0], "-std=c++17", "-O0", "-fPIC", "-shared", "-fvisibility=hidden"),
-        *("-fno-strict-aliasing", "-w", *includes, str(nanobind / "src/nb_combined.cpp")),
-        *sorted(map(str, (folder / "bindings").glob("*.cpp"))),
-        *("-o", str(folder / PACKAGE / "_native.so")),
-    ]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr[:4000]
 
 
 @pytest.fixture(scope="module")

@@ -133,9 +133,7 @@ def alignment_name(table: TableDefinition, field: Field, names: CppNames) -> str
 
 def is_inline_vector(type_: Type) -> bool:
     """Return whether `type_` is a vector of inline values, whose alignment can be chosen."""
-    return (
-        type_.kind is TypeKind.VECTOR and type_.element is not None and type_.element.is_inline
-    )
+    return type_.kind is TypeKind.VECTOR and type_.element is not None and type_.element.is_inline
 
 
 def _inline_extent(schema: Schema, type_: Type) -> tuple[int, int]:

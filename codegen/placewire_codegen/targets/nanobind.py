@@ -163,7 +163,9 @@ class _Views:
         """Yield the dataclasses: of tables, of structs, and of members with one of their own."""
         for definition in (*self._schema.tables, *self._schema.structs):
             name = self._python.type_name(definition.full_name)
-            yield self._class(definition, definition, name, self.objects.table(definition.full_name))
+            yield self._class(
+                definition, definition, name, self.objects.table(definition.full_name)
+            )
         for union in self._schema.unions:
             for member in union.members:
                 name_of_class = self._python.member_class(union, member)

@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import subprocess
+import sysconfig
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,34 @@ def compile_cpp(
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, f"{' '.join(command)}\n{result.stderr[:4000]}"
     return output
+
+
+def compile_native(folder: Path, package: str) -> None:
+    """Compile the native codec from `bindings` and `include` in `folder` into a package there."""
+    nanobind = Path(import_module("nanobind").__file__ or "").parent
+    includes = (
+        nanobind / "include",
+        nanobind / "ext/robin_map/include",
+        Path(sysconfig.get_path("include")),
+    )
+    command = [
+        *(compilers()[0], "-std=c++17", "-O0", "-fPIC", "-shared", "-fvisibility=hidden"),
+        *("-fno-strict-aliasing", "-Wall", "-Wextra", "-Wconversion", "-Werror"),
+        *(f"-isystem{path}" for path in includes),
+        *("-I", str(folder / "include")),
+        *sorted(map(str, (folder / "bindings").glob("*.cpp"))),
+        *("-o", str(folder / package / "_native.so")),
+    ]
+    # nanobind's own source is not compiled with our warnings.
+    library = folder / "nanobind.o"
+    own = [
+        *(compilers()[0], "-std=c++17", "-O0", "-fPIC", "-fvisibility=hidden", "-w", "-c"),
+        *("-fno-strict-aliasing", *(f"-isystem{path}" for path in includes)),
+        *(str(nanobind / "src/nb_combined.cpp"), "-o", str(library)),
+    ]
+    for line in (own, [*command, str(library)]):
+        result = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr[:4000]
 
 
 @dataclass(frozen=True)

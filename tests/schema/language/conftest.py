@@ -1,4 +1,4 @@
-"""What is generated from `language.fbs`: a Python package, C++ headers, a program around them."""
+"""What is generated from `language.fbs`: a package with both codecs, headers, a program."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from placewire_codegen.config import OutputPaths, ProjectConfig
+from placewire_codegen.config import OutputPaths, ProjectConfig, TargetName
 from placewire_codegen.generate import generate
 
-from ..cpp.building import NO_RUNTIME, SANITIZERS, Driver, compile_cpp
+from ..cpp.building import NO_RUNTIME, SANITIZERS, Driver, compile_cpp, compile_native
 
 FOLDER = Path(__file__).parent
 
 
-@pytest.fixture(scope="session")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the package and the headers are in."""
-    folder = tmp_path_factory.mktemp("generated")
+def generate_into(folder: Path, cpp_namespace: str, targets: tuple[TargetName, ...]) -> Path:
+    """Generate for `targets` and return `folder`, which is as `OutputPaths` says here."""
     generate(
         ProjectConfig(
             root=folder,
             schemas=(FOLDER / "language.fbs",),
             package="language",
-            cpp_namespace="placewire::schema",
-            targets=("python", "cpp"),
+            cpp_namespace=cpp_namespace,
+            targets=targets,
             output=OutputPaths(
-                python=Path("language"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
+                python=Path("language"),
+                cpp=Path("include"),
+                nanobind=Path("bindings"),
+                docs=Path("docs"),
             ),
         )
     )
@@ -38,13 +39,29 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def language(generated: Path) -> Iterator[ModuleType]:
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the headers, in the namespace that the drivers expect."""
+    return generate_into(tmp_path_factory.mktemp("headers"), "placewire::schema", ("cpp",))
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
+    """The folder that the package is in, with both codecs."""
+    assert compiler
+    targets: tuple[TargetName, ...] = ("python", "cpp", "nanobind")
+    folder = generate_into(tmp_path_factory.mktemp("package"), "language", targets)
+    compile_native(folder, "language")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def language(package: Path) -> Iterator[ModuleType]:
     """The generated package; its types are in `language.language` and `language.parts`."""
-    sys.path.insert(0, str(generated))
+    sys.path.insert(0, str(package))
     try:
         yield import_module("language")
     finally:
-        sys.path.remove(str(generated))
+        sys.path.remove(str(package))
 
 
 @pytest.fixture(scope="session")

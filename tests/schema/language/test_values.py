@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -10,6 +12,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.schema.strategies import objects
+
+
+@pytest.fixture(params=["python", "native"], autouse=True)
+def _each_codec(
+    language: ModuleType, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Let the package use one of its codecs."""
+    select = import_module("language._select")
+    monkeypatch.setenv("PLACEWIRE_PURE_PYTHON", "1" if request.param == "python" else "0")
+    select.codec.cache_clear()
+    assert language.codec_name() == request.param
+    yield
+    select.codec.cache_clear()
 
 
 def test_random_trees_survive(language: ModuleType, types: Any) -> None:
