@@ -2,8 +2,8 @@
 // Schema: schema/scalar_type.fbs, schema/program.fbs, schema/device_info.fbs, schema/errors.fbs
 // To change this file, edit the schema and run: placewire generate
 
-// The Python classes that stand for tables, structs, members of unions and enums, looked up once per
-// process.
+// The Python classes that stand for tables, structs, members of unions and enums, looked up once
+// per process.
 //
 // Nothing here knows the schema: schema_map.h and tables.cpp say which classes there are.
 
@@ -22,7 +22,8 @@
 
 namespace placewire::schema::bindings {
 
-/// The dataclass of a table, a struct or a member of a union; its instances hold all fields in slots.
+/// The dataclass of a table, a struct or a member of a union; its instances hold all fields in
+/// slots.
 struct ObjectClass {
   PyTypeObject* type = nullptr;
   /// Where an instance keeps each field, in bytes from its start.

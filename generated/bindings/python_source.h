@@ -271,8 +271,8 @@ class PythonSource {
     if (is_absent(value)) return may_be_absent(value, field.presence);
     // Reading the struct may run Python code, which may pack something else, but not with this
     // Builder.
-    return write_fields<Struct>(
-        value, table.add_struct(field.slot, Schema::kSize, Schema::kAlignment));
+    return write_fields<Struct>(value,
+                                table.add_struct(field.slot, Schema::kSize, Schema::kAlignment));
   }
 
   /// Writes a table and all below it; `object` must be an instance of its class, or of that of

@@ -98,8 +98,8 @@ class Unpacker {
   /// may run now. Returns a stand-in.
   [[nodiscard]] PyObject* miss_flags(const EnumClass& type, Owned value);
 
-  /// Makes the objects that were missed, by running Python code. Returns false with an exception set
-  /// if that fails; nothing is missed any more otherwise, and the buffer can be read again.
+  /// Makes the objects that were missed, by running Python code. Returns false with an exception
+  /// set if that fails; nothing is missed any more otherwise, and the buffer can be read again.
   [[nodiscard]] bool make_missed_flags();
 
   /// Whether what was read holds a stand-in.
@@ -220,11 +220,11 @@ PyObject* unpack_struct(Unpacker& unpacker, const std::uint8_t* position, const 
     } else if constexpr (std::is_same_v<Element, std::uint8_t>) {
       return instance.set(field.index, unpacker.make_bytes({place, std::tuple_size_v<Value>}));
     } else {
-      return instance.set(
-          field.index, make_list(std::tuple_size_v<Value>, [&](std::size_t index) {
-            return unpack_inline<Element>(unpacker, place + index * wire::inline_size<Element>(),
-                                          Path(path, field.name, index));
-          }));
+      return instance.set(field.index, make_list(std::tuple_size_v<Value>, [&](std::size_t index) {
+                            return unpack_inline<Element>(
+                                unpacker, place + index * wire::inline_size<Element>(),
+                                Path(path, field.name, index));
+                          }));
     }
   };
   return StructSchema<Struct>::each_field(make_field) ? instance.release() : nullptr;
@@ -300,8 +300,8 @@ class FieldUnpacker {
     if (offset == 0 && !std::is_same_v<Value, Scalar>) return set(field, Py_NewRef(Py_None));
     if constexpr (std::is_enum_v<Scalar>) {
       if (offset == 0) return set(field, make_default(field.absent));
-      return set(field, make_enum<Scalar>(unpacker_, table_.position() + offset,
-                                          Path(path_, field.name)));
+      return set(field,
+                 make_enum<Scalar>(unpacker_, table_.position() + offset, Path(path_, field.name)));
     } else {
       return set(field, make_number(offset == 0 ? field.absent
                                                 : wire::load<Scalar>(table_.position() + offset)));
@@ -313,11 +313,12 @@ class FieldUnpacker {
     using Struct = typename wire::Payload<Value>::Type;
     const std::size_t offset = offset_of(field);
     const Path path(path_, field.name);
-    const auto make = [&](const std::uint8_t* position) {
-      return unpack_struct<Struct>(unpacker_, position, path);
-    };
-    if (offset == 0) return set(field, make_absent(field, [&] { return make(wire::kEmptyStruct); }));
-    return set(field, make(table_.position() + offset));
+    if (offset == 0) {
+      return set(field, make_absent(field, [&] {
+                   return unpack_struct<Struct>(unpacker_, wire::kEmptyStruct, path);
+                 }));
+    }
+    return set(field, unpack_struct<Struct>(unpacker_, table_.position() + offset, path));
   }
 
   template <class Value>
@@ -369,15 +370,15 @@ class FieldUnpacker {
     const std::size_t offset = offset_of(field);
     const Path path(path_, field.name);
     if (offset == 0) {
-      return set(field, make_absent(field, [&] {
-                   PyObject* made = nullptr;
-                   static_cast<void>(UnionSchema<Tag>::visit(
-                       UnionSchema<Tag>::kTags[1], [&](auto member) {
-                         made = unpack_member<decltype(member)>(unpacker_, nullptr, path);
-                         return made != nullptr;
-                       }));
-                   return made;
-                 }));
+      return set(
+          field, make_absent(field, [&] {
+            PyObject* made = nullptr;
+            static_cast<void>(UnionSchema<Tag>::visit(UnionSchema<Tag>::kTags[1], [&](auto member) {
+              made = unpack_member<decltype(member)>(unpacker_, nullptr, path);
+              return made != nullptr;
+            }));
+            return made;
+          }));
     }
     const std::uint8_t* tag = table_.position() + table_.offset(slot_offset(field.slot - 1));
     return set(field, make_member<Tag>(tag, table_.position() + offset, path));

@@ -2,13 +2,13 @@
 // Schema: schema/scalar_type.fbs, schema/program.fbs, schema/device_info.fbs, schema/errors.fbs
 // To change this file, edit the schema and run: placewire generate
 
-// Read-only Python views of a verified buffer: a table or a struct that looks like its dataclass, and
-// a vector that looks like a list. Nothing is read before it is asked for, and nothing is copied but numbers
-// and strings.
+// Read-only Python views of a verified buffer: a table or a struct that looks like its dataclass,
+// and a vector that looks like a list. Nothing is read before it is asked for, and nothing is
+// copied but numbers, strings and arrays of bytes.
 //
-// There is one class for all tables and structs, and one for all vectors; what a view can do depends
-// on the dataclass that it stands for. Every view keeps the buffer alive. What the schema does not know is
-// shown as `unpack(strict=False)` does it.
+// There is one class for all tables and structs, and one for all vectors; what a view can do
+// depends on the dataclass that it stands for. Every view keeps the buffer alive. What the schema
+// does not know is shown as `unpack(strict=False)` does it.
 
 #pragma once
 

@@ -107,7 +107,11 @@ class ObjectNames:
         self.cpp = cpp
         self._schema = schema
         self._fields = {}
-        for definition in (*schema.structs, *schema.tables):
+        definitions: tuple[StructDefinition | TableDefinition, ...] = (
+            *schema.structs,
+            *schema.tables,
+        )
+        for definition in definitions:
             scope = cpp.field_scope(cpp.local_type(definition), definition.namespace, "objects")
             names = {field.name: scope.claim(field.name) for field in definition.fields}
             self._fields[definition.full_name] = names

@@ -161,7 +161,11 @@ class _Views:
 
     def classes(self) -> Iterator[ClassView]:
         """Yield the dataclasses: of tables, of structs, and of members with one of their own."""
-        for definition in (*self._schema.tables, *self._schema.structs):
+        definitions: tuple[TableDefinition | StructDefinition, ...] = (
+            *self._schema.tables,
+            *self._schema.structs,
+        )
+        for definition in definitions:
             name = self._python.type_name(definition.full_name)
             yield self._class(
                 definition, definition, name, self.objects.table(definition.full_name)
