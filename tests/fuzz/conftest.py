@@ -1,5 +1,5 @@
 """The compiler of the C++ tests, for those that damage files."""
 
-from tests.schema.cpp.conftest import compiler
+from tests.schema.conftest import compiler
 
 __all__ = ["compiler"]

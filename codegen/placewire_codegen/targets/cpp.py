@@ -128,7 +128,7 @@ def _module_headers(
             ),
         )
     audit = audit_view(schema, names, namespace)
-    if audit.tables or audit.structs:
+    if audit.tables or audit.structs or audit.unions:
         yield (
             "audit.h",
             templates.render(

@@ -13,28 +13,29 @@ from ..model import (
     Type,
     TypeKind,
     UnionDefinition,
+    UnionMember,
 )
 from .cpp_module import CppModule
 from .cpp_names import CppNames
-from .cpp_order import has_enums, has_tables
-from .cpp_text import string_literal
+from .cpp_order import has_classes, has_enums
+from .cpp_text import filled, string_literal
 from .rules import MEANING_RULES, STRUCTURE_RULES, Rule
 
 
 @dataclass(frozen=True)
 class AuditCase:
-    """What to do for one member of a union."""
+    """A member of a union that can hold an unknown value: its enumerator and its view."""
 
     tag: str
-    statement: str
+    view: str
 
 
 @dataclass(frozen=True)
-class CheckView:
-    """One statement; with `cases`, the expression that a switch over them asks for."""
+class UnionAuditView:
+    """A union, by the enum of its tags."""
 
-    statement: str
-    cases: tuple[AuditCase, ...] = ()
+    name: str
+    cases: tuple[AuditCase, ...]
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class StructAuditView:
 
 @dataclass(frozen=True)
 class TableAuditView:
-    """A table and its checks, in the order in which findings are reported."""
+    """A table and its checks, whole statements in the order in which findings are reported."""
 
     name: str
-    checks: tuple[CheckView, ...]
+    checks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class AuditView:
 
     includes: tuple[str, ...]
     structs: tuple[StructAuditView, ...]
+    unions: tuple[UnionAuditView, ...]
     tables: tuple[TableAuditView, ...]
 
 
@@ -78,7 +80,7 @@ def audit_rules() -> tuple[Rule, ...]:
 
 
 def audit_view(schema: Schema, names: CppNames, namespace: str) -> AuditView:
-    """Return the view of one namespace; it has no tables if the namespace has none."""
+    """Return the view of one namespace; it is empty if the namespace has nothing to audit."""
     return _AuditBuilder(schema, names, namespace).build()
 
 
@@ -95,78 +97,77 @@ class _AuditBuilder:
             for struct in self._schema.structs
             if struct.namespace == self._module.namespace and self._has_enum(struct)
         )
+        unions = tuple(
+            self._union(union)
+            for union in self._schema.unions
+            if union.namespace == self._module.namespace
+        )
         tables = tuple(
             TableAuditView(self._names.local_type(table), tuple(self._table_checks(table)))
             for table in self._schema.tables
             if table.namespace == self._module.namespace
         )
-        return AuditView(tuple(sorted(self._includes())), structs, tables)
+        return AuditView(tuple(sorted(self._includes())), structs, unions, tables)
 
     def _includes(self) -> Iterator[str]:
         own = self._module.namespace
         yield f"{self._names.include_prefix}/audit.h"
         for namespace in self._used:
-            if namespace != own and has_tables(self._schema, namespace):
+            if namespace != own and self._is_audited(namespace):
                 yield self._names.include(namespace, "audit.h")
             if has_enums(self._schema, namespace):
                 yield self._names.include(namespace, "enums.h")
-        if has_tables(self._schema, own):
+        if has_classes(self._schema, own):
             yield self._names.include(own, "views.h")
 
-    def _table_checks(self, table: TableDefinition) -> Iterator[CheckView]:
+    def _is_audited(self, namespace: str) -> bool:
+        """Whether a namespace has a header of this kind."""
+        structs = (struct for struct in self._schema.structs if self._has_enum(struct))
+        audited = (*structs, *self._schema.unions, *self._schema.tables)
+        return any(definition.namespace == namespace for definition in audited)
+
+    def _table_checks(self, table: TableDefinition) -> Iterator[str]:
         known = 1 + max((field.id for field in table.fields), default=-1)
-        yield CheckView(f"wire::audit_slots(table, {known});")
+        yield f"wire::audit_slots(table, {known});"
         for field in table.fields:
             if field.deprecated:
                 continue
             place = f"table, {string_literal(field.name)}, {field.offset}"
             if field.present:
-                yield CheckView(f"wire::audit_present({place});")
-            yield from self._field_checks(field, place)
+                yield f"wire::audit_present({place});"
+            yield from self._field_checks(field.type, place)
 
-    def _field_checks(self, field: Field, place: str) -> Iterator[CheckView]:
-        match field.type.kind:
+    def _field_checks(self, type_: Type, place: str) -> Iterator[str]:
+        """Yield the check of a field; `s` at the end of a name is for a vector of such values."""
+        value, s = (type_, "") if type_.element is None else (type_.element, "s")
+        match value.kind:
             case TypeKind.ENUM:
-                enum, text = self._enum(field.type)
-                yield CheckView(f"wire::audit_enum<{enum}>({place}, {text});")
+                enum, text = self._enum(value)
+                yield f"wire::audit_enum{s}<{enum}>({place}, {text});"
             case TypeKind.TABLE:
-                yield CheckView(f"wire::audit_table<{self._type(field.type)}>({place});")
-            case TypeKind.STRUCT if self._has_enum(self._struct_of(field.type)):
-                yield CheckView(f"wire::audit_struct<{self._type(field.type)}>({place});")
+                yield f"wire::audit_table{s}<{self._type(value)}>({place});"
+            case TypeKind.STRUCT if self._has_enum(self._struct_of(value)):
+                yield f"wire::audit_struct{s}<{self._type(value)}>({place});"
             case TypeKind.UNION:
-                yield self._union_check(field, self._schema.union(_reference(field.type)))
-            case TypeKind.VECTOR:
-                assert field.type.element is not None
-                yield from self._vector_checks(field.type.element, place)
+                text = string_literal(self._schema.union(_reference(value)).name)
+                yield f"wire::audit_union{s}<{self._type(value)}>({place}, {text});"
             case _:
                 pass
 
-    def _vector_checks(self, element: Type, place: str) -> Iterator[CheckView]:
-        match element.kind:
-            case TypeKind.ENUM:
-                enum, text = self._enum(element)
-                yield CheckView(f"wire::audit_enums<{enum}>({place}, {text});")
-            case TypeKind.TABLE:
-                yield CheckView(f"wire::audit_tables<{self._type(element)}>({place});")
-            case TypeKind.STRUCT if self._has_enum(self._struct_of(element)):
-                yield CheckView(f"wire::audit_structs<{self._type(element)}>({place});")
-            case _:
-                pass
-
-    def _union_check(self, field: Field, union: UnionDefinition) -> CheckView:
-        name = string_literal(field.name)
-        tag_type = self._type(field.type)
-        tag = f"table, {name}, {field.offset - 2}, {string_literal(union.name)}"
-        cases = tuple(
-            AuditCase(
-                f"{tag_type}::{self._names.member(union.full_name, member.name)}",
-                f"wire::audit_table<{self._type(member.type)}>(table, {name}, {field.offset});",
-            )
-            for member in union.members
-            if member.type.kind is TypeKind.TABLE
+    def _union(self, union: UnionDefinition) -> UnionAuditView:
+        return UnionAuditView(
+            self._names.local_type(union),
+            tuple(
+                AuditCase(self._names.member(union.full_name, member.name), self._type(member.type))
+                for member in union.members
+                if self._is_audited_member(member)
+            ),
         )
-        expression = f"wire::audit_tag<{tag_type}>({tag})"
-        return CheckView(expression if cases else f"{expression};", cases)
+
+    def _is_audited_member(self, member: UnionMember) -> bool:
+        if member.type.kind is TypeKind.STRUCT:
+            return self._has_enum(self._struct_of(member.type))
+        return member.type.kind is TypeKind.TABLE
 
     def _struct(self, struct: StructDefinition) -> StructAuditView:
         return StructAuditView(
@@ -185,12 +186,15 @@ class _AuditBuilder:
             type_ = type_.element
             position += f" + index * {self._inline_size(type_)}"
             path = f"Path(path, {string_literal(field.name)}, index)"
+        indent = 4 if count else 2
         if type_.kind is TypeKind.ENUM:
             enum, text = self._enum(type_)
-            check = f"wire::audit_enum_at<{enum}>({position}, {text}, {path}, run);"
-            yield InlineCheckView(check, count)
+            start, arguments = f"wire::audit_enum_at<{enum}>(", [position, text, path, "run"]
         elif type_.kind is TypeKind.STRUCT and self._has_enum(self._struct_of(type_)):
-            yield InlineCheckView(f"audit({self._type(type_)}({position}), {path}, run);", count)
+            start, arguments = "audit(", [f"{self._type(type_)}({position})", path, "run"]
+        else:
+            return
+        yield InlineCheckView(filled(start, arguments, ");", indent=indent).lstrip(), count)
 
     def _inline_size(self, type_: Type) -> int:
         if type_.kind is TypeKind.STRUCT:

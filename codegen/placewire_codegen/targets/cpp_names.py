@@ -31,12 +31,14 @@ SCALAR_TYPES = {
     ScalarKind.FLOAT64: "double",
 }
 
-OVERLOADED_NAMES = frozenset({"audit", "describe", "is_valid", "name", "pack", "verify"})
+OVERLOADED_NAMES = frozenset(
+    "audit audit_member describe is_valid name pack verify verify_fields verify_member".split()
+)
 """Functions that the headers overload by type; a module has them all, a class may have its own."""
 
 SUPPORT_NAMES = OVERLOADED_NAMES | frozenset(
     """AbsentUnion Alignments AuditFinding AuditRule Box Bytes PackResult Path Rule StructView
-    TableView UnknownUnionMember Vector VerifyResult kModelStamp kRootPath objects std
+    TableView UnionVector UnknownUnionMember Vector VerifyResult kModelStamp kRootPath objects std
     wire""".split()
 )
 """Names of the support headers, which no schema name may hide."""

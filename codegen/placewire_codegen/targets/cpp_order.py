@@ -51,18 +51,18 @@ def dependency_order(schema: Schema, namespace: str) -> tuple[Definition, ...]:
             visit(reference)
         ordered[full_name] = definition
 
-    for definition in (*schema.structs, *schema.tables):
+    for definition in (*schema.structs, *schema.tables, *schema.unions):
         visit(definition.full_name)
     return tuple(ordered.values())
 
 
 def used_namespaces(schema: Schema, namespace: str) -> tuple[str, ...]:
-    """Return the other namespaces that the classes of `namespace` mention, sorted."""
+    """Return the other namespaces that the classes and unions of `namespace` mention, sorted."""
     return tuple(
         sorted(
             {
                 schema.definitions[reference].namespace
-                for definition in (*schema.structs, *schema.tables)
+                for definition in (*schema.structs, *schema.tables, *schema.unions)
                 if definition.namespace == namespace
                 for reference in class_references(schema, definition.full_name)
             }
@@ -92,15 +92,11 @@ def _reachable_namespaces(schema: Schema, namespace: str) -> set[str]:
 
 
 def has_classes(schema: Schema, namespace: str) -> bool:
-    """Return whether a namespace holds a struct or a table."""
-    return any(item.namespace == namespace for item in (*schema.structs, *schema.tables))
+    """Return whether a namespace holds a struct, a table, or a union of such."""
+    definitions = (*schema.structs, *schema.tables, *schema.unions)
+    return any(item.namespace == namespace for item in definitions)
 
 
 def has_enums(schema: Schema, namespace: str) -> bool:
     """Return whether a namespace holds an enum or a union."""
     return any(item.namespace == namespace for item in (*schema.enums, *schema.unions))
-
-
-def has_tables(schema: Schema, namespace: str) -> bool:
-    """Return whether a namespace holds a table."""
-    return any(table.namespace == namespace for table in schema.tables)

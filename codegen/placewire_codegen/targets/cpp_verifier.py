@@ -18,7 +18,7 @@ from .cpp_module import CppModule
 from .cpp_names import CppNames
 from .cpp_order import references
 from .cpp_text import function, guard, signature, string_literal
-from .cpp_views import header_magic, root_function
+from .cpp_views import header_magic, root_function, union_of
 
 
 @dataclass(frozen=True)
@@ -142,9 +142,10 @@ class VerifierBuilder:
 
     def _checks(self, field: Field) -> Iterator[str]:
         action = f"return verifier.at({string_literal(field.name)});"
-        if field.type.kind is TypeKind.UNION:
+        if union_of(field.type) is not None:
             required = ", true" if field.required else ""
-            check = f"member<{self._module.reference(field.type)}{required}>"
+            union = self._module.reference(field.type.element or field.type)
+            check = f"{'member' if field.type.element is None else 'members'}<{union}{required}>"
         else:
             if field.required:
                 yield guard(f"!verifier.required(table, {field.offset})", action, indent=2)

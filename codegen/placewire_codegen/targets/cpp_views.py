@@ -13,6 +13,7 @@ from ..model import (
     TableDefinition,
     Type,
     TypeKind,
+    UnionDefinition,
     UnionMember,
 )
 from ..names import Name
@@ -46,13 +47,21 @@ class VisitCase:
 
 @dataclass(frozen=True)
 class VisitView:
-    """`visit_...` of a union field. `is_later`: its definition has to wait for a member's class."""
+    """`visit_...` of a union field, or of an element of a vector of unions.
+
+    Attributes:
+        is_later: Its definition has to wait for a member's class.
+        parameters: As they are declared.
+        tag: Expression for the tag.
+    """
 
     class_name: str
     name: str
     is_later: bool
     field: str
-    type_accessor: str
+    is_vector: bool
+    parameters: str
+    tag: str
     none: str
     cases: tuple[VisitCase, ...]
 
@@ -64,11 +73,13 @@ class VisitedField:
     Attributes:
         text: The schema's name of the field, as a literal.
         accessor: Name of the accessor, or of the union's `visit_...`.
+        tags: Of a vector of unions, the expression for its tags.
     """
 
     text: str
     accessor: str
     is_union: bool = False
+    tags: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,7 @@ class ClassView:
         identifier: File identifier of a root table as a literal, empty for all others.
         header_magic: Magic of the extended header that a root may carry as a literal, or empty.
         visits_later: The definition of `visit_fields` has to wait for the class of a field.
+        has_union_vector: Whether a field is a vector of unions.
     """
 
     name: str
@@ -93,6 +105,7 @@ class ClassView:
     methods: tuple[MethodView, ...]
     visits: tuple[VisitView, ...]
     visits_later: bool
+    has_union_vector: bool
     fields: tuple[VisitedField, ...]
 
 
@@ -214,6 +227,7 @@ class ViewBuilder:
             methods=tuple(builder.methods),
             visits=tuple(builder.visits),
             visits_later=builder.has_later,
+            has_union_vector=any(visit.is_vector for visit in builder.visits),
             fields=tuple(builder.fields),
         )
 
@@ -242,7 +256,7 @@ class _ClassBuilder:
         self._accessors = {
             field.name: self._scope.claim(field.name)
             for field in definition.fields
-            if field.type.kind is not TypeKind.UNION
+            if union_of(field.type) is None
         }
 
     def add_struct_field(self, field: Field) -> None:
@@ -259,16 +273,17 @@ class _ClassBuilder:
         else:
             result = self._names.value_type(type_, seen_from=self._namespace)
             body = f"return wire::load<{result}>({position});"
-        self._add(field.doc, result, f"{name}()", body)
+        self._add(field.doc, result, f"{name}()", body, needs=type_.ref)
         self._visit(field, name)
 
     def add_table_field(self, field: Field) -> None:
         if field.deprecated:
             return
+        union = union_of(field.type)
+        if union is not None:
+            self._add_union(field, self._schema.union(union))
+            return
         match field.type.kind:
-            case TypeKind.UNION:
-                self._add_union(field)
-                return
             case TypeKind.SCALAR | TypeKind.ENUM:
                 self._add_scalar(field)
                 return
@@ -306,19 +321,17 @@ class _ClassBuilder:
         name = self._scope.claim(f"has_{field.name}")
         self._add((), "bool", f"{name}()", f"return table_.has({field.offset});")
 
-    def _add_union(self, field: Field) -> None:
-        assert field.type.ref is not None
-        union = self._schema.union(field.type.ref)
+    def _add_union(self, field: Field, union: UnionDefinition) -> None:
+        """Add what reads a union, or a vector of unions: then all but the tags take an index."""
+        is_vector = field.type.kind is TypeKind.VECTOR
         tag_type = self._names.type(union.full_name, seen_from=self._namespace)
         type_accessor = self._scope.claim(f"{field.name}_type")
-        tag_slot = field.offset - 2
-        self._add(
-            field.doc,
-            tag_type,
-            f"{type_accessor}()",
-            f"return table_.scalar<{tag_type}>({tag_slot});",
-        )
+        result, read = (f"Vector<{tag_type}>", "vector") if is_vector else (tag_type, "scalar")
+        body = f"return table_.{read}<{tag_type}>({field.offset - 2});"
+        self._add(field.doc, result, f"{type_accessor}()", body)
         self._add_has(field)
+        parameter, index = ("std::size_t index", ", index") if is_vector else ("", "")
+        present = "present_element" if is_vector else "present_value"
         cases = []
         is_later = False
         for member in union.members:
@@ -326,27 +339,30 @@ class _ClassBuilder:
             is_later |= self._is_incomplete(member.type.ref)
             tag = f"{tag_type}::{self._names.member(union.full_name, member.name)}"
             accessor = self._scope.claim(f"{field.name}_as_{member.name}")
-            body = f"return table_.member<{result}>({field.offset}, {tag});"
-            self._add((), result, f"{accessor}()", body, needs=member.type.ref)
-            cases.append(VisitCase(tag, f"table_.present_value<{result}>({field.offset})"))
+            body = f"return table_.member<{result}>({field.offset}, {tag}{index});"
+            self._add((), result, f"{accessor}({parameter})", body, needs=member.type.ref)
+            cases.append(VisitCase(tag, f"table_.{present}<{result}>({field.offset}{index})"))
         visit = self._scope.claim(f"visit_{field.name}")
         self.fields.append(VisitedField(string_literal(f"{field.name}_type"), type_accessor))
-        self._visit(field, visit)
+        tags = f"{type_accessor}()"
+        self._visit(field, visit, tags=tags if is_vector else "")
         self.visits.append(
             VisitView(
                 class_name=self._name,
                 name=visit,
                 is_later=is_later,
                 field=field.name,
-                type_accessor=type_accessor,
+                is_vector=is_vector,
+                parameters=f"{parameter}, Visitor&& visitor".removeprefix(", "),
+                tag=f"{tags}[index]" if is_vector else tags,
                 none=f"{tag_type}::NONE",
                 cases=tuple(cases),
             )
         )
 
-    def _visit(self, field: Field, accessor: str) -> None:
+    def _visit(self, field: Field, accessor: str, *, tags: str = "") -> None:
         is_union = field.type.kind is TypeKind.UNION
-        self.fields.append(VisitedField(string_literal(field.name), accessor, is_union))
+        self.fields.append(VisitedField(string_literal(field.name), accessor, is_union, tags))
 
     def _union_value(self, member: UnionMember) -> str:
         if member.type.kind is TypeKind.STRING:
@@ -405,6 +421,12 @@ class _ClassBuilder:
         if full_name is None or full_name in self._complete:
             return False
         return isinstance(self._schema.definitions[full_name], StructDefinition | TableDefinition)
+
+
+def union_of(type_: Type) -> str | None:
+    """Return the union behind a union or a vector of unions; None for any other type."""
+    value = type_.element or type_
+    return value.ref if value.kind is TypeKind.UNION else None
 
 
 def header_magic(definition: StructDefinition | TableDefinition) -> str:

@@ -352,8 +352,8 @@ def _empty_vector(type_: TypeInfo) -> Any:
     return b"" if isinstance(type_, VectorInfo) and type_.is_bytes else []
 
 
-def _empty_table(type_: TypeInfo) -> Any:
-    assert isinstance(type_, TableReference)
+def _empty_object(type_: TypeInfo) -> Any:
+    assert isinstance(type_, TableReference | StructReference)
     return type_.type()
 
 
@@ -365,7 +365,8 @@ def _empty_union(type_: TypeInfo) -> Any:
 _EMPTY_VALUES: dict[type[Any], Callable[[TypeInfo], Any]] = {
     StringInfo: lambda type_: "",
     VectorInfo: _empty_vector,
-    TableReference: _empty_table,
+    StructReference: _empty_object,
+    TableReference: _empty_object,
     UnionInfo: _empty_union,
 }
 """What a field holds that should be there, but is not."""

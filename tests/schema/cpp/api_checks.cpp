@@ -40,7 +40,8 @@ bool enum_attributes_are_functions() {
 bool flags_combine() {
   const Access both = Access::READ | Access::EXECUTE;
   return static_cast<int>(both) == 5 && is_valid(both) && !is_valid(static_cast<Access>(8)) &&
-         (both & Access::EXECUTE) == Access::EXECUTE && name(both).empty();
+         (both & Access::EXECUTE) == Access::EXECUTE && name(both).empty() &&
+         ~both == Access::WRITE;
 }
 
 bool unions_count_without_none() {

@@ -83,6 +83,14 @@ class Driver:
         """Return the tree that views see in a sound buffer, as JSON objects."""
         return json.loads(self._run("print", [(type_, buffer)]))
 
+    def read_all(self, cases: Iterable[tuple[str, bytes | bytearray]]) -> list[Any]:
+        """Return what `read` does for each pair of a table type and a sound buffer."""
+        return [json.loads(line) for line in self._run("print", cases).splitlines()]
+
+    def audit(self, cases: Iterable[tuple[str, bytes | bytearray]]) -> list[Any]:
+        """Return [rule, path, offset, message] of all findings in each of some sound buffers."""
+        return [json.loads(line) for line in self._run("audit", cases).splitlines()]
+
     def _run(self, mode: str, cases: Iterable[tuple[str, bytes | bytearray]]) -> str:
         sent = b"".join(b"%s %d\n%s" % (type_.encode(), len(data), data) for type_, data in cases)
         result = subprocess.run([self.program, mode], input=sent, capture_output=True, check=False)

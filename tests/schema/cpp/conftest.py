@@ -9,18 +9,9 @@ from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.generate import template_directory
 from placewire_codegen.render import Templates, compare, write
 from placewire_codegen.resolve import load_schema
-from placewire_codegen.targets import cpp
+from placewire_codegen.targets import cpp, python
 
-from .building import NO_RUNTIME, SANITIZERS, SOURCES, Driver, compile_cpp, compilers
-
-
-@pytest.fixture(scope="session")
-def compiler() -> str:
-    """The machine's first C++ compiler."""
-    found = compilers()
-    if not found:
-        pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
-    return found[0]
+from .building import NO_RUNTIME, SANITIZERS, SOURCES, Driver, compile_cpp
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +26,7 @@ def program_driver(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> D
 def shapes_headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Include folder with the headers of shapes.fbs."""
     folder = tmp_path_factory.mktemp("shapes")
-    schema = load_schema([SOURCES / "shapes.fbs"], root=SOURCES)
+    schema = load_schema([SOURCES / "shapes.fbs"], root=SOURCES, features=python.FEATURES)
     config = ProjectConfig(
         root=folder,
         schemas=(SOURCES / "shapes.fbs",),

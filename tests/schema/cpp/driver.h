@@ -3,7 +3,9 @@
 //     driver verify   reads cases from stdin, each a line "<type> <size>\n" and so many bytes, and
 //                     answers each with one line of JSON: what `verify` says, and the sum of a full
 //                     walk if the buffer is sound.
-//     driver print    reads one such case and prints the tree as JSON.
+//     driver print    reads such cases, of sound buffers, and prints each tree as a line of JSON.
+//     driver audit    reads such cases, of sound buffers, and prints for each a line of JSON: what
+//                     `audit_tree` finds; for types from print_findings.h.
 
 #pragma once
 
@@ -26,13 +28,17 @@ struct Root {
   schema::VerifyResult (*verify)(schema::Bytes);
   std::uint64_t (*walk)(schema::Bytes);
   void (*print)(schema::Bytes);
+  void (*audit)(schema::Bytes) = nullptr;
 };
 
 template <class T>
 Root root(std::string_view name) {
   return {name, [](schema::Bytes buffer) { return schema::verify<T>(buffer); },
           [](schema::Bytes buffer) { return walk(T(schema::wire::follow(buffer.data()))); },
-          [](schema::Bytes buffer) { print_json(T(schema::wire::follow(buffer.data()))); }};
+          [](schema::Bytes buffer) {
+            print_json(T(schema::wire::follow(buffer.data())));
+            std::putchar('\n');
+          }};
 }
 
 /// One case. The buffer is exactly as large as the case, so that a sanitizer sees reads beyond it.
@@ -88,8 +94,12 @@ inline int serve(int argument_count, char** arguments, std::initializer_list<Roo
     if (found == nullptr) return 2;
     if (mode == "verify") {
       answer(*found, next.bytes());
-    } else {
+    } else if (mode == "print") {
       found->print(next.bytes());
+    } else if (found->audit != nullptr) {
+      found->audit(next.bytes());
+    } else {
+      return 2;
     }
   }
   return 0;

@@ -50,6 +50,8 @@ struct FieldPrinter {
       return value.data() != nullptr;
     } else if constexpr (IsVector<T>::value) {
       return value.is_present();
+    } else if constexpr (IsUnionVector<T>::value) {
+      return value.is_present;
     } else if constexpr (std::is_class_v<T> && !std::is_same_v<T, schema::UnknownUnionMember>) {
       return static_cast<bool>(value);
     } else {
@@ -74,6 +76,15 @@ void print_json(T value) {
       print_json(element);
     }
     std::putchar(']');
+  } else if constexpr (IsUnionVector<T>::value) {
+    std::putchar('[');
+    for (std::size_t i = 0; i < value.size; ++i) {
+      if (i != 0) std::putchar(',');
+      value.visit(i, [](auto member) { print_json(member); });
+    }
+    std::putchar(']');
+  } else if constexpr (std::is_same_v<T, schema::AbsentUnion>) {
+    std::fputs("null", stdout);
   } else if constexpr (std::is_same_v<T, std::string_view>) {
     print_text(value);
   } else if constexpr (IsOptional<T>::value) {
@@ -84,7 +95,7 @@ void print_json(T value) {
     if (is_valid(value) && !name(value).empty()) {
       print_text(name(value));
     } else {
-      std::printf("%lld", static_cast<long long>(value));
+      print_json(static_cast<std::underlying_type_t<T>>(value));
     }
   } else if constexpr (std::is_same_v<T, bool>) {
     std::fputs(value ? "true" : "false", stdout);
@@ -95,11 +106,12 @@ void print_json(T value) {
     } else if (std::isinf(value)) {
       std::fputs(value < 0 ? "-Infinity" : "Infinity", stdout);
     } else {
-      std::printf("%.17g", static_cast<double>(value));
+      // With an exponent, so that Python reads a float.
+      std::printf("%.16e", static_cast<double>(value));
     }
   } else if constexpr (std::is_signed_v<T>) {
     std::printf("%lld", static_cast<long long>(value));
-  } else if constexpr (!std::is_same_v<T, schema::AbsentUnion>) {
+  } else {
     std::printf("%llu", static_cast<unsigned long long>(value));
   }
 }

@@ -30,6 +30,11 @@ template <class T>
 struct IsVector<schema::Vector<T>> : std::true_type {};
 
 template <class T>
+struct IsUnionVector : std::false_type {};
+template <class Visit>
+struct IsUnionVector<schema::UnionVector<Visit>> : std::true_type {};
+
+template <class T>
 struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
@@ -50,6 +55,12 @@ std::uint64_t walk(T value) {
   } else if constexpr (std::is_same_v<T, std::string_view>) {
     std::uint64_t sum = value.size();
     for (const char character : value) sum += static_cast<unsigned char>(character);
+    return sum;
+  } else if constexpr (IsUnionVector<T>::value) {
+    std::uint64_t sum = value.size;
+    for (std::size_t i = 0; i < value.size; ++i) {
+      value.visit(i, [&](auto member) { sum += walk(member); });
+    }
     return sum;
   } else if constexpr (IsOptional<T>::value) {
     return value ? walk(*value) : 0;

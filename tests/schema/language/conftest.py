@@ -1,4 +1,4 @@
-"""The package that is generated from `language.fbs`."""
+"""What is generated from `language.fbs`: a Python package, C++ headers, a program around them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,107 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
-from placewire_codegen.config import command_line_project
-from placewire_codegen.generate import generate
+from placewire_codegen.config import OutputPaths, ProjectConfig
+from placewire_codegen.generate import generate, template_directory
+from placewire_codegen.render import Templates, compare, write
+from placewire_codegen.resolve import load_schema
+from placewire_codegen.targets import cpp, python
 
-SCHEMA = Path(__file__).parent / "language.fbs"
+from ..cpp.building import NO_RUNTIME, SANITIZERS, Driver, compile_cpp
+
+FOLDER = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
-def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """The generated package; its types are in `language.language`."""
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the package and the headers are in."""
     folder = tmp_path_factory.mktemp("generated")
-    generate(
-        command_line_project(
-            [SCHEMA],
-            folder,
-            targets=["python"],
-            include=[],
-            package="language",
-            cpp_namespace=None,
-        )
+    config = ProjectConfig(
+        root=folder,
+        schemas=(FOLDER / "language.fbs",),
+        package="language",
+        cpp_namespace="placewire::schema",
+        targets=("python",),
+        output=OutputPaths(
+            python=Path("language"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
+        ),
     )
-    sys.path.insert(0, str(folder))
+    generate(config)
+    schema = load_schema(config.schemas, root=FOLDER, features=python.FEATURES)
+    files = tuple(cpp.render_readers(schema, config, Templates(template_directory(), schema.files)))
+    write(folder, files, compare(folder, files, [config.header_directory]))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def language(generated: Path) -> Iterator[ModuleType]:
+    """The generated package; its types are in `language.language` and `language.parts`."""
+    sys.path.insert(0, str(generated))
     try:
         yield import_module("language")
     finally:
-        sys.path.remove(str(folder))
+        sys.path.remove(str(generated))
+
+
+@pytest.fixture(scope="session")
+def types(language: ModuleType) -> Any:
+    """The module of the generated types."""
+    return language.language
+
+
+@pytest.fixture(scope="session")
+def driver(generated: Path, compiler: str) -> Driver:
+    """The headers under address and undefined-behaviour sanitizers."""
+    output = generated / "driver"
+    flags = (*SANITIZERS, *NO_RUNTIME, "-O1")
+    include = (generated / "include",)
+    source = FOLDER / "driver.cpp"
+    return Driver(compile_cpp(source, output, *flags, include=include, compiler=compiler))
+
+
+@pytest.fixture(scope="session")
+def full_tree(language: ModuleType) -> Any:
+    """A tree in which every kind of field holds something."""
+    t, parts = language.language, language.parts
+    pin = parts.Pin(parts.Shade.DARK, 65535)
+    marks = t.Marks(t.Level.LOW, [t.Mask.LAST, t.Mask.FIRST], [t.Level.HIGH] * 3)
+    point = t.Point(1.5, -0.0, t.Color.BLUE)
+    grid = t.Grid(point, [1, -2, 3], b"name", [t.Point(), point], is_open=True)
+    stem = t.Stem(
+        [t.Leaf(-1), None, t.Twig(2), t.text("größe"), point, t.Frame(point, [4, 5, 6])],
+        t.label("wide"),
+        t.text_("word"),
+        [t.text_(""), t.Leaf(3), None, marks],
+        point,
+        [marks, t.Marks()],
+        t.Mask.LAST,
+    )
+    return t.Tree(
+        point=point,
+        grid=grid,
+        points=[point, t.Point()],
+        grids=[grid, t.Grid()],
+        access=t.Access.READ,
+        rights=[t.Access.WRITE | t.Access.RUN],
+        content=t.Frame(name=b"here"),
+        contents=[t.text("a"), point, None, t.Frame(), t.Leaf(1), t.Twig(2)],
+        wide=t.Leaf(7),
+        wides=[t.label("x"), None, t.Leaf(8)],
+        weight=0.5,
+        name="tree",
+        color=t.Color.RED,
+        colors=[t.Color.RED, t.Color.GREEN],
+        flags=[True, False],
+        leaves=[t.Leaf(), t.Leaf(9)],
+        self=t.Tree(name="inner", content=point),
+        stem=stem,
+        index=-1,
+        parts_=[pin, parts.label(""), None, parts.Knot([pin], [parts.Shade.DARK]), parts.Loop()],
+        pin=pin,
+        knot=parts.Knot(),
+        part=parts.Loop([pin, parts.Pin()]),
+        pair=t.Pair(pin, parts.Pin()),
+    )

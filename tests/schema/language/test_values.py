@@ -12,12 +12,6 @@ from hypothesis import strategies as st
 from tests.schema.strategies import objects
 
 
-@pytest.fixture
-def types(language: ModuleType) -> Any:
-    """The module of the generated types."""
-    return language.language
-
-
 def test_random_trees_survive(language: ModuleType, types: Any) -> None:
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
     @given(objects(types.Tree, largest_list=2))

@@ -213,18 +213,42 @@ void audit_enum(const AuditedTable<Sink>& of, std::string_view field, std::size_
   }
 }
 
-/// Returns the tag in `slot` of a union field, and reports it if it is no member.
+/// Audits the member that the tag at one place and the offset at another say; the tag is reported
+/// if it is no member. An absent union has tag 0.
 template <class Tag, class Sink>
-Tag audit_tag(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot,
-              std::string_view type) {
-  const auto value = of.table.template scalar<Tag>(slot);
-  if (!is_valid(value)) {
-    of.run.sink(AuditFinding{AuditRule::UNKNOWN_UNION_MEMBER, Path(of.path, field),
-                             of.table.position() + of.table.offset(slot),
-                             std::to_string(static_cast<std::underlying_type_t<Tag>>(value)),
-                             type});
+void audit_union_at(const std::uint8_t* tag_place, const std::uint8_t* place, std::string_view type,
+                    const Path& path, AuditRun<Sink>& run) {
+  const Tag tag = load<Tag>(tag_place);
+  if (!is_valid(tag)) {
+    run.sink(AuditFinding{AuditRule::UNKNOWN_UNION_MEMBER, path, tag_place,
+                          std::to_string(static_cast<std::underlying_type_t<Tag>>(tag)), type});
+  } else if (tag != Tag{}) {
+    audit_member(tag, follow(place), path, run);
   }
-  return value;
+}
+
+/// Audits a union whose value is in `slot` and whose tag in the slot before.
+template <class Tag, class Sink>
+void audit_union(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot,
+                 std::string_view type) {
+  if (of.table.has(slot - 2) && of.table.has(slot)) {
+    const std::uint8_t* const start = of.table.position();
+    audit_union_at<Tag>(start + of.table.offset(slot - 2), start + of.table.offset(slot), type,
+                        Path(of.path, field), of.run);
+  }
+}
+
+/// Audits a vector of unions whose values are in `slot` and whose tags in the slot before.
+template <class Tag, class Sink>
+void audit_unions(const AuditedTable<Sink>& of, std::string_view field, std::size_t slot,
+                  std::string_view type) {
+  const auto tags = of.table.template vector<Tag>(slot - 2);
+  const auto values = of.table.template vector<std::uint32_t>(slot);
+  for (std::size_t index = 0; index < tags.size(); ++index) {
+    audit_union_at<Tag>(tags.data() + index * sizeof(Tag),
+                        values.data() + index * sizeof(std::uint32_t), type,
+                        Path(of.path, field, index), of.run);
+  }
 }
 
 /// Audits a table that a field refers to.

@@ -174,6 +174,38 @@ class Verifier {
     return follow(place, target) && verify_member(*this, target, tag);
   }
 
+  /// A vector of unions whose values are in `slot` and whose tags, of type Tag, in the slot before.
+  template <class Tag, bool kIsRequired = false>
+  bool members(const VerifiedTable& table, std::uint32_t slot) noexcept {
+    std::uint64_t tags_place;
+    std::uint64_t place;
+    if (!inlined<4>(table, slot - 2, tags_place)) return false;
+    if (!inlined<4>(table, slot, place)) return false;
+    if (place == 0 && tags_place == 0) {
+      return !kIsRequired || fail(Rule::REQUIRED_FIELD_MISSING, table.position, 0, 0);
+    }
+    if (place == 0) return fail(Rule::UNION_VALUE_MISSING, table.position, 0, 0);
+    if (tags_place == 0) return fail(Rule::UNION_TAG_MISSING, place, 0, 0);
+    std::uint64_t tags;
+    std::uint64_t end_of_tags;
+    if (!follow(tags_place, tags)) return false;
+    if (!vector_at<sizeof(Tag), sizeof(Tag)>(tags, end_of_tags)) return false;
+    std::uint64_t values;
+    std::uint64_t end;
+    if (!follow(place, values) || !vector_at<4, 4>(values, end)) return false;
+    const auto tag_count = load<std::uint32_t>(data_ + tags);
+    const auto count = load<std::uint32_t>(data_ + values);
+    if (tag_count != count) return fail(Rule::UNION_LENGTH_MISMATCH, place, tag_count, count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const Tag tag = load<Tag>(data_ + tags + 4 + i * sizeof(Tag));
+      if (!element_member(values + 4 + 4 * i, tag)) {
+        add_element(i);
+        return false;
+      }
+    }
+    return true;
+  }
+
   template <class T>
   bool table_at(std::uint64_t position) noexcept {
     VerifiedTable table;
@@ -193,6 +225,15 @@ class Verifier {
     const std::size_t length = static_cast<std::size_t>(end - first);
     const std::size_t valid = find_invalid_utf8(data_ + first, length);
     return valid == length || fail(Rule::STRING_NOT_UTF8, first, valid, 0);
+  }
+
+  /// A struct that an offset leads to.
+  template <std::uint32_t kSize, std::uint32_t kAlignment>
+  bool struct_at(std::uint64_t position) noexcept {
+    if (position % kAlignment != 0) return fail(Rule::MISALIGNED, position, position, kAlignment);
+    const std::uint64_t end = position + kSize;
+    if (end > size_) return fail(Rule::STRUCT_OUT_OF_BOUNDS, position, end, size_);
+    return charge(kSize, position);
   }
 
  private:
@@ -288,7 +329,8 @@ class Verifier {
     }
     // Slots beyond the schema are looked at later, so they must cost something.
     const std::uint32_t known_size = 4 + 2 * known_slots;
-    const std::uint32_t unknown = table.vtable_size > known_size ? table.vtable_size - known_size : 0;
+    const std::uint32_t unknown =
+        table.vtable_size > known_size ? table.vtable_size - known_size : 0;
     return charge(table.size + unknown + kTableCharge, position);
   }
 
@@ -331,6 +373,16 @@ class Verifier {
     end = first + count * kSize;
     if (end > size_) return fail(Rule::VECTOR_OUT_OF_BOUNDS, position, end, size_);
     return charge(end - position, position);
+  }
+
+  /// An element of a vector of unions, whose value is behind the offset at `place`.
+  template <class Tag>
+  bool element_member(std::uint64_t place, Tag tag) noexcept {
+    if (tag == Tag{}) {
+      return load<std::uint32_t>(data_ + place) == 0 || fail(Rule::UNION_TAG_MISSING, place, 0, 0);
+    }
+    std::uint64_t target;
+    return follow(place, target) && verify_member(*this, target, tag);
   }
 
   /// A vector of offsets; `check` is called with what each of them leads to.

@@ -68,6 +68,20 @@ struct UnknownUnionMember {
   std::uint64_t tag;
 };
 
+/// What `visit_fields` passes on for a vector of unions.
+///
+/// `visit(index, visitor)` calls `visitor` with the member that an element holds, an AbsentUnion or
+/// an UnknownUnionMember, and returns what it returns.
+template <class Visit>
+struct UnionVector {
+  /// Whether the vector is there; an empty one can be.
+  bool is_present;
+  std::size_t size;
+  Visit visit;
+};
+template <class Visit>
+UnionVector(bool, std::size_t, Visit) -> UnionVector<Visit>;
+
 namespace wire {
 
 /// Reads a scalar or an enum at any address. Every byte but 0 is a true `bool`.
@@ -175,12 +189,13 @@ class Table {
   /// What the offset in a field refers to, if the field is known to be there.
   template <class T>
   T present_value(std::size_t slot) const noexcept {
-    const std::uint8_t* target = follow(position_ + load<std::uint16_t>(vtable_ + slot));
-    if constexpr (std::is_same_v<T, std::string_view>) {
-      return string_at(target);
-    } else {
-      return T(target);
-    }
+    return referred<T>(position_ + load<std::uint16_t>(vtable_ + slot));
+  }
+
+  /// What an element of a vector of offsets refers to, if the element is known to be there.
+  template <class T>
+  T present_element(std::size_t slot, std::size_t index) const noexcept {
+    return referred<T>(follow(position_ + offset(slot)) + (1 + index) * sizeof(std::uint32_t));
   }
 
   /// A union's value if its tag, in the slot before, is `tag`; else an absent one.
@@ -191,6 +206,13 @@ class Table {
     return scalar<Tag>(slot - 2) == tag ? present_value<T>(slot) : T();
   }
 
+  /// An element of a vector of unions if its tag, in the vector of the slot before, is `tag`; else
+  /// an absent one. `index` must be less than the size of both.
+  template <class T, class Tag>
+  T member(std::size_t slot, Tag tag, std::size_t index) const noexcept {
+    return vector<Tag>(slot - 2)[index] == tag ? present_element<T>(slot, index) : T();
+  }
+
   /// A struct stored in the table itself.
   template <class View>
   View inlined(std::size_t slot) const noexcept {
@@ -199,6 +221,16 @@ class Table {
   }
 
  private:
+  /// What the offset stored at `place` refers to.
+  template <class T>
+  static T referred(const std::uint8_t* place) noexcept {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      return string_at(follow(place));
+    } else {
+      return T(follow(place));
+    }
+  }
+
   const std::uint8_t* position_;
   const std::uint8_t* vtable_;
 };

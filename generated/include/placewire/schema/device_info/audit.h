@@ -4,8 +4,8 @@
 
 // Audits the structs and tables of namespace placewire.device.
 //
-// `audit_tree` of placewire/schema/audit.h is the way in; here is the function for each struct and
-// table that it calls.
+// `audit_tree` of placewire/schema/audit.h is the way in; here is the function for each struct,
+// union and table that it calls.
 
 #pragma once
 

@@ -4,8 +4,8 @@
 
 // Audits the structs and tables of namespace executorch_flatbuffer.
 //
-// `audit_tree` of placewire/schema/audit.h is the way in; here is the function for each struct and
-// table that it calls.
+// `audit_tree` of placewire/schema/audit.h is the way in; here is the function for each struct,
+// union and table that it calls.
 
 #pragma once
 
@@ -17,6 +17,58 @@
 #include "placewire/schema/program/views.h"
 
 namespace placewire::schema::program {
+
+/// Audits the member of `KernelTypes` that has the tag.
+template <class Sink>
+void audit_member(KernelTypes tag, const std::uint8_t* position, const Path& path,
+                  wire::AuditRun<Sink>& run) {
+  switch (tag) {
+    case KernelTypes::Null:
+      return audit(Null(position), path, run);
+    case KernelTypes::Int:
+      return audit(Int(position), path, run);
+    case KernelTypes::Bool:
+      return audit(Bool(position), path, run);
+    case KernelTypes::Double:
+      return audit(Double(position), path, run);
+    case KernelTypes::Tensor:
+      return audit(Tensor(position), path, run);
+    case KernelTypes::String:
+      return audit(String(position), path, run);
+    case KernelTypes::IntList:
+      return audit(IntList(position), path, run);
+    case KernelTypes::DoubleList:
+      return audit(DoubleList(position), path, run);
+    case KernelTypes::BoolList:
+      return audit(BoolList(position), path, run);
+    case KernelTypes::TensorList:
+      return audit(TensorList(position), path, run);
+    case KernelTypes::OptionalTensorList:
+      return audit(OptionalTensorList(position), path, run);
+    default:
+      return;
+  }
+}
+
+/// Audits the member of `InstructionArguments` that has the tag.
+template <class Sink>
+void audit_member(InstructionArguments tag, const std::uint8_t* position, const Path& path,
+                  wire::AuditRun<Sink>& run) {
+  switch (tag) {
+    case InstructionArguments::KernelCall:
+      return audit(KernelCall(position), path, run);
+    case InstructionArguments::DelegateCall:
+      return audit(DelegateCall(position), path, run);
+    case InstructionArguments::MoveCall:
+      return audit(MoveCall(position), path, run);
+    case InstructionArguments::JumpFalseCall:
+      return audit(JumpFalseCall(position), path, run);
+    case InstructionArguments::FreeCall:
+      return audit(FreeCall(position), path, run);
+    default:
+      return;
+  }
+}
 
 /// Audits one `ContainerMetadata` and everything below it.
 template <class Sink>
@@ -138,43 +190,7 @@ void audit(const EValue& view, const Path& path, wire::AuditRun<Sink>& run) {
   const wire::AuditedTable<Sink> table(view, path, run);
   wire::audit_slots(table, 2);
   wire::audit_present(table, "val", 6);
-  switch (wire::audit_tag<KernelTypes>(table, "val", 4, "KernelTypes")) {
-    case KernelTypes::Null:
-      wire::audit_table<Null>(table, "val", 6);
-      break;
-    case KernelTypes::Int:
-      wire::audit_table<Int>(table, "val", 6);
-      break;
-    case KernelTypes::Bool:
-      wire::audit_table<Bool>(table, "val", 6);
-      break;
-    case KernelTypes::Double:
-      wire::audit_table<Double>(table, "val", 6);
-      break;
-    case KernelTypes::Tensor:
-      wire::audit_table<Tensor>(table, "val", 6);
-      break;
-    case KernelTypes::String:
-      wire::audit_table<String>(table, "val", 6);
-      break;
-    case KernelTypes::IntList:
-      wire::audit_table<IntList>(table, "val", 6);
-      break;
-    case KernelTypes::DoubleList:
-      wire::audit_table<DoubleList>(table, "val", 6);
-      break;
-    case KernelTypes::BoolList:
-      wire::audit_table<BoolList>(table, "val", 6);
-      break;
-    case KernelTypes::TensorList:
-      wire::audit_table<TensorList>(table, "val", 6);
-      break;
-    case KernelTypes::OptionalTensorList:
-      wire::audit_table<OptionalTensorList>(table, "val", 6);
-      break;
-    default:
-      break;
-  }
+  wire::audit_union<KernelTypes>(table, "val", 6, "KernelTypes");
 }
 
 /// Audits one `Operator` and everything below it.
@@ -229,25 +245,7 @@ void audit(const Instruction& view, const Path& path, wire::AuditRun<Sink>& run)
   const wire::AuditedTable<Sink> table(view, path, run);
   wire::audit_slots(table, 2);
   wire::audit_present(table, "instr_args", 6);
-  switch (wire::audit_tag<InstructionArguments>(table, "instr_args", 4, "InstructionArguments")) {
-    case InstructionArguments::KernelCall:
-      wire::audit_table<KernelCall>(table, "instr_args", 6);
-      break;
-    case InstructionArguments::DelegateCall:
-      wire::audit_table<DelegateCall>(table, "instr_args", 6);
-      break;
-    case InstructionArguments::MoveCall:
-      wire::audit_table<MoveCall>(table, "instr_args", 6);
-      break;
-    case InstructionArguments::JumpFalseCall:
-      wire::audit_table<JumpFalseCall>(table, "instr_args", 6);
-      break;
-    case InstructionArguments::FreeCall:
-      wire::audit_table<FreeCall>(table, "instr_args", 6);
-      break;
-    default:
-      break;
-  }
+  wire::audit_union<InstructionArguments>(table, "instr_args", 6, "InstructionArguments");
 }
 
 /// Audits one `Frame` and everything below it.

@@ -1,0 +1,255 @@
+"""The generated C++ and the Python codec say the same about every buffer of `language.fbs`."""
+
+from __future__ import annotations
+
+import enum
+import random
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from ..cpp.building import Driver, Fault
+from ..damage import damaged
+from ..forging import Forged
+from ..strategies import objects
+
+Case = tuple[str, bytes]
+Said = tuple[str, str, int | None, str] | None
+
+
+class Judge:
+    """Asks the Python codec and the C++ driver about the same buffers."""
+
+    def __init__(self, language: ModuleType, driver: Driver) -> None:
+        self.language = language
+        self.driver = driver
+        self._verify = import_module("language._pure.verify")
+        self._describe = import_module("language.reflection").describe
+
+    def structure(self, cases: Sequence[Case]) -> list[Said]:
+        """Return the broken rule of each buffer, on which both must agree."""
+        in_cpp = [
+            (answer.rule, answer.path, answer.offset, answer.message)
+            if isinstance(answer, Fault)
+            else None
+            for answer in self.driver.verify(cases)
+        ]
+        in_python = [self._said_in_python(*case) for case in cases]
+        assert in_cpp == in_python
+        return in_python
+
+    def meaning(self, cases: Sequence[Case]) -> list[tuple[str, str]]:
+        """Return rule and path of all findings in some sound buffers; both must agree on them."""
+        in_cpp = self.driver.audit(cases)
+        in_python = [
+            [
+                [finding.rule, finding.path, finding.offset, finding.message]
+                for finding in self.language.verify(self._type(name), data)
+            ]
+            for name, data in cases
+        ]
+        assert in_cpp == in_python
+        return [(rule, path) for findings in in_cpp for rule, path, *_ in findings]
+
+    def _type(self, name: str) -> type[Any]:
+        type_: type[Any] = getattr(self.language.language, name)
+        return type_
+
+    def _said_in_python(self, name: str, data: bytes) -> Said:
+        table = self._describe(self._type(name))
+        extent = self._verify.measure(table, memoryview(data))
+        finding = self._verify.find_structural_fault(extent)
+        return finding and (finding.rule, finding.path, finding.offset, finding.message)
+
+
+@pytest.fixture(scope="module")
+def judge(language: ModuleType, driver: Driver) -> Judge:
+    return Judge(language, driver)
+
+
+@pytest.fixture(scope="module")
+def full(language: ModuleType, full_tree: Any) -> bytes:
+    """The bytes of `full_tree`."""
+    packed: bytes = language.pack(full_tree)
+    return packed
+
+
+def random_trees(types: Any, count: int) -> list[Any]:
+    """Return random trees, always the same ones."""
+    found: list[Any] = []
+
+    @settings(
+        max_examples=count,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(objects(types.Tree, largest_list=2))
+    def collect(tree: Any) -> None:
+        found.append(tree)
+
+    collect()
+    return found
+
+
+def as_json(value: Any) -> Any:
+    """Return an object as `print_json.h` prints it."""
+    reflection = import_module("language.reflection")
+    if type(value).__mro__[-2] in reflection.tables() or type(value) in reflection.tables():
+        return _fields_as_json(reflection.describe(type(value)).fields, value)
+    if type(value).__mro__[-2] in reflection.structs():
+        return _fields_as_json(reflection.describe_struct(type(value)).fields, value)
+    match value:
+        case enum.IntFlag():
+            return value.name if value in list(type(value)) else int(value)
+        case enum.IntEnum():
+            return value.name
+        case bytes() | list():
+            return [as_json(item) for item in value]
+        case float() | int() | str() | None:
+            return value
+    return value.value  # a string in a union
+
+
+def _fields_as_json(fields: Iterable[Any], value: Any) -> dict[str, Any]:
+    members = {}
+    for field in fields:
+        union = getattr(field.type, "element", field.type)
+        content = getattr(value, field.name)
+        has_tag = content is not None or union is field.type
+        if type(union).__name__ == "UnionInfo" and has_tag:
+            members[f"{field.wire_name}_type"] = _tags(union, content)
+        if content is not None:
+            members[field.wire_name] = as_json(content)
+    return members
+
+
+def _tags(union: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_tags(union, item) for item in value]
+    tags = [tag for tag, type_ in union.members.items() if type_ is type(value)]
+    return union.member_names[tags[0] if tags else 0]
+
+
+def test_views_see_what_was_packed(
+    language: ModuleType, types: Any, driver: Driver, full_tree: Any
+) -> None:
+    trees = [full_tree, *random_trees(types, 60)]
+    seen = driver.read_all([("Tree", language.pack(tree)) for tree in trees])
+    assert len(seen) == len(trees) > 50
+    assert [repr(tree) for tree in seen] == [repr(as_json(tree)) for tree in trees]
+
+
+def test_both_accept_what_was_packed(language: ModuleType, types: Any, judge: Judge) -> None:
+    cases = [("Tree", language.pack(tree)) for tree in random_trees(types, 60)]
+    assert judge.structure(cases) == [None] * len(cases)
+    assert judge.meaning(cases) == []
+
+
+def test_both_refuse_every_truncation(judge: Judge, full: bytes) -> None:
+    assert all(judge.structure([("Tree", full[:end]) for end in range(len(full))]))
+
+
+def test_both_say_the_same_about_damaged_trees(
+    language: ModuleType, types: Any, judge: Judge, full: bytes
+) -> None:
+    source = random.Random("language")
+    originals = [full] * 3000 + [language.pack(tree) for tree in random_trees(types, 60)] * 30
+    cases = [("Tree", damaged(original, source)) for original in originals]
+    said = judge.structure(cases)
+    sound = [case for case, finding in zip(cases, said, strict=True) if finding is None]
+    assert len(sound) > 500
+    found = judge.meaning(sound)
+    assert {rule for rule, _ in found} >= {
+        *("UNKNOWN_ENUM_VALUE", "UNKNOWN_UNION_MEMBER", "UNKNOWN_FIELD")
+    }
+    assert {finding[0] for finding in said if finding} >= {
+        *("UNION_TAG_MISSING", "UNION_VALUE_MISSING", "UNION_LENGTH_MISMATCH"),
+        *("REQUIRED_FIELD_MISSING", "MISALIGNED", "FIELD_OUTSIDE_TABLE"),
+    }
+
+
+STEM_CONTENTS, STEM_WORD, STEM_WORDS = 1, 5, 7
+"""Slots of the values; the tags are in the slot before."""
+
+
+@pytest.fixture
+def stem(language: ModuleType, full_tree: Any) -> Forged:
+    """A Stem to be broken in one place."""
+    return Forged(language.pack(full_tree.stem))
+
+
+def broken(judge: Judge, data: Forged) -> tuple[str, str]:
+    """Return the rule that a Stem breaks, and where in the tree."""
+    (said,) = judge.structure([("Stem", bytes(data))])
+    assert said is not None
+    return said[:2]
+
+
+def test_a_vector_of_unions_needs_as_many_tags_as_values(judge: Judge, stem: Forged) -> None:
+    stem.put(stem.child(stem.root(), STEM_CONTENTS - 1), 4, 5)
+    assert broken(judge, stem) == ("UNION_LENGTH_MISMATCH", "contents")
+
+
+def test_a_vector_of_values_needs_one_of_tags(judge: Judge, stem: Forged) -> None:
+    stem.put(stem.slot(stem.root(), STEM_CONTENTS - 1), 2, 0)
+    assert broken(judge, stem) == ("UNION_TAG_MISSING", "contents")
+
+
+def test_a_vector_of_tags_needs_one_of_values(judge: Judge, stem: Forged) -> None:
+    stem.put(stem.slot(stem.root(), STEM_CONTENTS), 2, 0)
+    assert broken(judge, stem) == ("UNION_VALUE_MISSING", "contents")
+
+
+def test_a_required_vector_of_unions_is_missed(judge: Judge, stem: Forged) -> None:
+    stem.put(stem.slot(stem.root(), STEM_CONTENTS - 1), 2, 0)
+    stem.put(stem.slot(stem.root(), STEM_CONTENTS), 2, 0)
+    assert broken(judge, stem) == ("REQUIRED_FIELD_MISSING", "contents")
+
+
+def test_a_value_without_a_tag_is_refused_in_a_vector(judge: Judge, stem: Forged) -> None:
+    stem.put(stem.child(stem.root(), STEM_CONTENTS) + 4 + 4, 4, 8)
+    assert broken(judge, stem) == ("UNION_TAG_MISSING", "contents[1]")
+
+
+def test_a_tag_without_a_value_is_refused_in_a_vector(judge: Judge, stem: Forged) -> None:
+    stem.put(stem.child(stem.root(), STEM_CONTENTS) + 4, 4, 0)
+    assert broken(judge, stem) == ("OFFSET_OUT_OF_BOUNDS", "contents[0]")
+
+
+def test_a_struct_in_a_union_must_be_aligned(judge: Judge, stem: Forged) -> None:
+    place = stem.child(stem.root(), STEM_CONTENTS) + 4 + 4 * 4
+    stem.put(place, 4, stem.u32(place) + 4)
+    assert broken(judge, stem) == ("MISALIGNED", "contents[4]")
+
+
+def test_a_struct_in_a_union_must_lie_in_the_buffer(judge: Judge, stem: Forged) -> None:
+    place = stem.child(stem.root(), STEM_CONTENTS) + 4 + 4 * 5
+    stem.put(place, 4, (len(stem) & ~15) - 16 - place)
+    assert broken(judge, stem) == ("STRUCT_OUT_OF_BOUNDS", "contents[5]")
+
+
+def test_an_unknown_member_is_not_followed(judge: Judge, stem: Forged) -> None:
+    stem[stem.child(stem.root(), STEM_CONTENTS - 1) + 4] = 99
+    stem.put(stem.child(stem.root(), STEM_CONTENTS) + 4, 4, 1)
+    assert judge.structure([("Stem", bytes(stem))]) == [None]
+    assert judge.meaning([("Stem", bytes(stem))]) == [("UNKNOWN_UNION_MEMBER", "contents[0]")]
+
+
+def test_unknown_values_in_structs_in_unions_are_found(judge: Judge, stem: Forged) -> None:
+    words = stem.child(stem.root(), STEM_WORDS)
+    stem.put(stem.element(words, 3), 2, 77)
+    assert judge.meaning([("Stem", bytes(stem))]) == [("UNKNOWN_ENUM_VALUE", "words[3].level")]
+
+
+def test_fields_that_are_always_written_are_missed(judge: Judge, stem: Forged) -> None:
+    for id_ in (STEM_WORD - 1, STEM_WORD, STEM_WORDS - 1, STEM_WORDS, STEM_WORDS + 1):
+        stem.put(stem.slot(stem.root(), id_), 2, 0)
+    assert judge.meaning([("Stem", bytes(stem))]) == [
+        ("FIELD_ABSENT", name) for name in ("word", "words", "point")
+    ]
