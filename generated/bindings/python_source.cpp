@@ -66,16 +66,6 @@ bool PythonSource::write_string(PyObject* value, Builder& builder, Position& out
   return builder.write_string(text, static_cast<std::size_t>(size), out) || no_space();
 }
 
-bool PythonSource::take_values(PyObject* object, std::size_t number, FieldValues& values) const {
-  const ObjectClass& type = classes_.objects[number];
-  if (Py_TYPE(object) == type.type) {
-    values.take_slots(object, type);
-    return true;
-  }
-  return PyObject_IsInstance(object, reinterpret_cast<PyObject*>(type.type)) == 1 &&
-         values.take_attributes(object, type);
-}
-
 bool PythonSource::write_text_member(PyObject* object, std::size_t number, Builder& builder,
                                      Position& out) {
   FieldValues values;

@@ -442,7 +442,15 @@ class PythonSource {
   [[nodiscard]] static bool write_byte_array(PyObject* value, std::size_t size,
                                              std::uint8_t* destination);
   /// Takes the values of an instance of the class with a number; returns false if it is none.
-  [[nodiscard]] bool take_values(PyObject* object, std::size_t number, FieldValues& values) const;
+  [[nodiscard]] bool take_values(PyObject* object, std::size_t number, FieldValues& values) const {
+    const ObjectClass& type = classes_.objects[number];
+    if (Py_TYPE(object) == type.type) {
+      values.take_slots(object, type);
+      return true;
+    }
+    return PyObject_IsInstance(object, reinterpret_cast<PyObject*>(type.type)) == 1 &&
+           values.take_attributes(object, type);
+  }
   [[nodiscard]] std::uint32_t find_alternative(
       PyObject* value, const std::array<std::uint8_t, kClassCount>& of_class) const;
 
