@@ -34,7 +34,7 @@ namespace placewire::schema::bindings {
 /// References to the values of all fields of one object.
 class FieldValues {
  public:
-  FieldValues() noexcept = default;
+  FieldValues() noexcept { values_[0] = nullptr; }
   FieldValues(const FieldValues&) = delete;
   FieldValues& operator=(const FieldValues&) = delete;
   ~FieldValues() {
@@ -65,8 +65,8 @@ class FieldValues {
   [[nodiscard]] PyObject* operator[](std::size_t index) const noexcept { return values_[index]; }
 
  private:
-  // Only the first `count_` are set.
-  std::array<PyObject*, kMaxFields> values_;
+  // Only the first `count_` are set, and entry 0, so that it can be asked for in any case.
+  std::array<PyObject*, kMaxFields + 1> values_;
   std::size_t count_ = 0;
 };
 
