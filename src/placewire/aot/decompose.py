@@ -1,0 +1,250 @@
+"""Stage 1: every operator becomes kernels that the target has, all that it lacks is listed at once."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import fx
+from torch._ops import OpOverload
+
+from .graph import GraphInput, InputKind, MethodGraph, source_of
+from .recipes import Constant, Operand, Recipe, Recipes, Result, UnsupportedOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Unsupported", "decompose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """Something of a method that cannot be exported.
+
+    Attributes:
+        method: The method.
+        what: The operator or construct.
+        reason: Why not.
+        source: The line of the user's code, if it is known.
+    """
+
+    method: str
+    what: str
+    reason: str
+    source: str | None
+
+    def __str__(self) -> str:
+        where = f"\n    {self.source}" if self.source else ""
+        return f"{self.method}: {self.what}: {self.reason}{where}"
+
+
+def decompose(method: MethodGraph, recipes: Recipes) -> tuple[MethodGraph, list[Unsupported]]:
+    """Rewrite a functional method in terms of the target's kernels.
+
+    Returns:
+        The new method, and everything that stands in the way; if there is anything, the method is
+        not complete.
+    """
+    rewriting = _Rewriting(method, recipes)
+    return rewriting.run(), rewriting.unsupported
+
+
+@dataclass
+class _Rewriting:
+    method: MethodGraph
+    recipes: Recipes
+    graph: fx.Graph = field(default_factory=fx.Graph)
+    inputs: list[GraphInput] = field(default_factory=list)
+    unsupported: list[Unsupported] = field(default_factory=list)
+    _new: dict[fx.Node, Any] = field(default_factory=dict)
+    _constants: dict[Constant, fx.Node] = field(default_factory=dict)
+    _sizes: dict[tuple[fx.Node, object], fx.Node] = field(default_factory=dict)
+
+    def run(self) -> MethodGraph:
+        for node, given in zip(self.method.placeholders, self.method.inputs, strict=True):
+            self._placeholder(node, given)
+        for node in self.method.graph.nodes:
+            if node.op == "call_function":
+                self._new[node] = self._called(node)
+            elif node.op == "get_attr":
+                self._new[node] = self._copied(node)
+        results = self._resolved(self.method.results)
+        self.graph.output(results)
+        return MethodGraph(
+            name=self.method.name,
+            graph=self.graph,
+            inputs=self.inputs,
+            fakes=self.method.fakes,
+            in_spec=self.method.in_spec,
+            out_spec=self.method.out_spec,
+            bodies=self.method.bodies,
+        )
+
+    def _placeholder(self, node: fx.Node, given: GraphInput) -> None:
+        new = self.graph.placeholder(node.name)
+        new.meta["val"] = self.method.fakes.canonical(node.meta["val"])
+        self.inputs.append(given)
+        self._new[node] = new
+
+    def _called(self, node: fx.Node) -> Any:
+        target = node.target
+        args, kwargs = self._resolved(node.args), self._resolved(node.kwargs)
+        if target is operator.getitem:
+            return args[0][args[1]]
+        if target in _CHECKS:
+            return None
+        if target is torch.ops.aten.sym_size.int:
+            return self._size_of(node, args)
+        if not isinstance(target, OpOverload):
+            return self._number(node, args, kwargs)
+        if target._schema.is_mutable:
+            return self._copied(node)
+        operands = list(dict.fromkeys(_nodes_in((args, kwargs))))
+        names = {operand: Operand(index) for index, operand in enumerate(operands)}
+        try:
+            recipe = self.recipes.find(
+                target,
+                _renamed(args, names),
+                _renamed(kwargs, names),
+                [operand.meta["val"] for operand in operands],
+                self._data_dependent_value(node),
+            )
+        except UnsupportedOperator as error:
+            self._refuse(node, error.operator, error.reason)
+            return self._copied(node)
+        return self._spliced(recipe, operands, node)
+
+    def _spliced(self, recipe: Recipe, operands: Sequence[fx.Node], source: fx.Node) -> Any:
+        """Put the steps of a recipe into the graph; gives back the nodes of its result."""
+        results: list[Any] = []
+
+        def place(item: object) -> object:
+            if isinstance(item, Operand):
+                return operands[item.index]
+            if isinstance(item, Constant):
+                return self._constant(item)
+            if isinstance(item, Result):
+                result = results[item.step]
+                return result if item.item is None else self._item(result, item.item)
+            return item
+
+        for step in recipe.steps:
+            node = self.graph.call_function(
+                step.target, _mapped(step.args, place), _mapped(step.kwargs, place)
+            )
+            node.meta["val"] = step.value
+            _take_source(node, source)
+            results.append(node)
+        return _mapped(recipe.result, place)
+
+    def _item(self, node: fx.Node, item: int) -> fx.Node:
+        for user in node.users:
+            if user.target is operator.getitem and user.args[1] == item:
+                return user
+        new = self.graph.call_function(operator.getitem, (node, item))
+        new.meta["val"] = node.meta["val"][item]
+        _take_source(new, node)
+        return new
+
+    def _constant(self, constant: Constant) -> fx.Node:
+        known = self._constants.get(constant)
+        if known is None:
+            last = self.graph.find_nodes(op="placeholder")
+            name = f"constant_{len(self._constants)}"
+            with self._after_placeholders(last):
+                known = self.graph.placeholder(name)
+            tensor = torch.tensor(constant.value, dtype=constant.dtype)
+            known.meta["val"] = self.method.fakes.canonical(tensor)
+            self.inputs.append(GraphInput(InputKind.CONSTANT, name, tensor))
+            self._constants[constant] = known
+        return known
+
+    def _after_placeholders(self, placeholders: Any) -> Any:
+        last = list(placeholders)
+        if last:
+            return self.graph.inserting_after(last[-1])
+        return self.graph.inserting_before(next(iter(self.graph.nodes), None))
+
+    def _size_of(self, node: fx.Node, args: tuple[Any, ...]) -> Any:
+        """A size, read once however often it is asked for; a number if it is always the same."""
+        value = self.method.fakes.canonical(node.meta["val"])
+        if isinstance(value, int):
+            return value
+        known = self._sizes.get(args)
+        if known is None:
+            known = self._sizes[args] = self.graph.call_function(node.target, args)
+            known.meta["val"] = value
+            _take_source(known, node)
+        return known
+
+    def _number(self, node: fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A function on symbolic numbers, which is a number itself if its result is always one."""
+        value = self.method.fakes.canonical(node.meta["val"])
+        if isinstance(value, bool | int | float):
+            return value
+        new = self.graph.call_function(node.target, args, kwargs)
+        new.meta["val"] = value
+        _take_source(new, node)
+        return new
+
+    def _copied(self, node: fx.Node) -> fx.Node:
+        new = self.graph.node_copy(node, lambda old: self._new[old])
+        if "val" in node.meta:
+            new.meta["val"] = self.method.fakes.canonical(node.meta["val"])
+        return new
+
+    def _data_dependent_value(self, node: fx.Node) -> object:
+        return node.meta["val"] if node.meta.get("unbacked_bindings") else None
+
+    def _refuse(self, node: fx.Node, what: object, reason: str) -> None:
+        self.unsupported.append(Unsupported(self.method.name, str(what), reason, source_of(node)))
+
+    def _resolved(self, structure: Any) -> Any:
+        return _mapped(
+            structure, lambda item: self._new[item] if isinstance(item, fx.Node) else item
+        )
+
+
+_CHECKS = frozenset(
+    {
+        torch.ops.aten._assert_async.default,
+        torch.ops.aten._assert_async.msg,
+        torch.ops.aten._assert_scalar.default,
+        torch.ops.aten._assert_tensor_metadata.default,
+        torch.ops.aten.sym_constrain_range.default,
+        torch.ops.aten.sym_constrain_range_for_size.default,
+    }
+)
+"""What checks at run time what an exported program takes for granted; no kernels exist for it."""
+
+
+def _take_source(node: fx.Node, source: fx.Node) -> None:
+    for key in ("stack_trace", "nn_module_stack"):
+        if key in source.meta:
+            node.meta[key] = source.meta[key]
+
+
+def _nodes_in(structure: Any) -> list[fx.Node]:
+    found: list[fx.Node] = []
+
+    def see(item: object) -> object:
+        if isinstance(item, fx.Node):
+            found.append(item)
+        return item
+
+    _mapped(structure, see)
+    return found
+
+
+def _renamed(structure: Any, names: dict[fx.Node, Operand]) -> Any:
+    return _mapped(structure, lambda item: names[item] if isinstance(item, fx.Node) else item)
+
+
+def _mapped(structure: Any, function: Any) -> Any:
+    if isinstance(structure, list | tuple):
+        return tuple(_mapped(item, function) for item in structure)
+    if isinstance(structure, dict):
+        return {key: _mapped(item, function) for key, item in structure.items()}
+    return function(structure)

@@ -1,0 +1,6 @@
+"""The emitter: a lowered and planned graph becomes the values and instructions of a program."""
+
+from .constants import ConstantPool
+from .method import emit_method
+
+__all__ = ["ConstantPool", "emit_method"]

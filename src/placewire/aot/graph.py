@@ -1,0 +1,111 @@
+"""MethodGraph: one method on its way from torch.export to a program.
+
+The graph is a plain `torch.fx.Graph` of functional operators, so passes are written as for any
+other; beside it stands what a graph cannot say: what its placeholders are, and how the arguments
+and results of the method nest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import fx
+
+if TYPE_CHECKING:
+    from torch.utils._pytree import TreeSpec
+
+    from .fakes import FakeValues
+
+__all__ = ["GraphInput", "InputKind", "MethodGraph", "source_of"]
+
+
+class InputKind(Enum):
+    """What stands behind a placeholder."""
+
+    USER = "user input"
+    PARAMETER = "parameter"
+    BUFFER = "buffer"
+    CONSTANT = "constant"
+    OPERAND = "operand"
+    """A value that a body of control flow takes from the graph around it."""
+
+
+@dataclass(slots=True)
+class GraphInput:
+    """A placeholder of a graph.
+
+    Attributes:
+        kind: What it is.
+        name: Its name: that of the argument, or the qualified name of a parameter or buffer.
+        value: The tensor of a parameter, buffer or constant; the number or string that a user input
+            was exported with, if it is not a tensor; else None.
+        mutated: The method writes to it (`aten.copy_` nodes at the end of the graph do it).
+    """
+
+    kind: InputKind
+    name: str
+    value: Any = None
+    mutated: bool = False
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether its value is known and never changes."""
+        return self.kind not in (InputKind.USER, InputKind.OPERAND) and not self.mutated
+
+
+@dataclass(slots=True)
+class MethodGraph:
+    """A method, or a body of control flow in one.
+
+    Every node that computes something has `meta["val"]`, a value of `fakes`. Outputs of operators
+    with several results are taken apart by `operator.getitem` nodes. Bodies of control flow are
+    named by `get_attr` nodes and stand in `bodies`.
+
+    Attributes:
+        name: Name of the method.
+        graph: Its nodes. The `output` node has the flat list of the method's results.
+        inputs: What the placeholders are, in their order.
+        fakes: The fake values of the whole program.
+        in_spec: How arguments nest: of `(args, kwargs)`. None for a body.
+        out_spec: How results nest. None for a body.
+        bodies: Bodies of control flow, by the target of their `get_attr` node.
+    """
+
+    name: str
+    graph: fx.Graph
+    inputs: list[GraphInput]
+    fakes: FakeValues
+    in_spec: TreeSpec | None = None
+    out_spec: TreeSpec | None = None
+    bodies: dict[str, MethodGraph] = field(default_factory=dict)
+
+    @property
+    def placeholders(self) -> list[fx.Node]:
+        return list(self.graph.find_nodes(op="placeholder"))
+
+    @property
+    def output(self) -> fx.Node:
+        return self.graph.output_node()
+
+    @property
+    def results(self) -> tuple[object, ...]:
+        """What the method gives back: nodes and plain values, flat."""
+        results = self.output.args[0]
+        assert isinstance(results, tuple)
+        return results
+
+
+def source_of(node: fx.Node) -> str | None:
+    """The line of the user's code that a node comes from: `model.py:12 in forward: x + 1`."""
+    trace = node.meta.get("stack_trace")
+    lines = [line.strip() for line in trace.splitlines()] if isinstance(trace, str) else []
+    for position in range(len(lines) - 1, -1, -1):
+        if lines[position].startswith("File "):
+            place, _, function = lines[position].partition(", in ")
+            file, _, line = place.removeprefix("File ").partition(", line ")
+            code = lines[position + 1] if position + 1 < len(lines) else ""
+            return f"{file.strip(chr(34))}:{line} in {function}: {code}".rstrip(": ")
+    return None

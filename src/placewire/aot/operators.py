@@ -1,0 +1,143 @@
+"""Operators: which kernel computes a functional operator, found by schema and never listed by hand."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import torch
+from torch._ops import OpOverload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .target import Target
+
+__all__ = [
+    "copying_variant",
+    "is_operator",
+    "kernel_name",
+    "kernel_of",
+    "out_arguments",
+    "out_variant",
+    "scalar_variant",
+    "wire_name",
+]
+
+
+def is_operator(target: object) -> bool:
+    return isinstance(target, OpOverload)
+
+
+def kernel_name(operator: OpOverload) -> str:
+    """The name under which a runtime looks a kernel up: `aten::add.out`, `aten::copy_`."""
+    name, overload = wire_name(operator)
+    return f"{name}.{overload}" if overload else name
+
+
+def wire_name(operator: OpOverload) -> tuple[str, str]:
+    """Name and overload as a program says them; the default overload is the empty string."""
+    return operator._schema.name, operator._schema.overload_name
+
+
+def out_arguments(operator: OpOverload) -> list[torch._C.Argument]:
+    """The arguments of an out variant that receive its results; none for other operators."""
+    return [
+        argument
+        for argument in operator._schema.arguments
+        if argument.kwarg_only and argument.alias_info is not None and argument.alias_info.is_write
+    ]
+
+
+@cache
+def copying_variant(operator: OpOverload) -> OpOverload:
+    """The operator that gives a tensor of its own where this one gives a view; else itself.
+
+    `aten.permute.default` becomes `aten.permute_copy.default`.
+    """
+    if not operator.is_view:
+        return operator
+    namespace, _, name = operator._schema.name.partition("::")
+    packet = getattr(getattr(torch.ops, namespace), f"{name}_copy", None)
+    if packet is None:
+        return operator
+    variant: OpOverload | None = getattr(packet, operator._overloadname, None)
+    return variant if variant is not None else operator
+
+
+@cache
+def scalar_variant(operator: OpOverload) -> OpOverload | None:
+    """The overload that takes a number where this one takes its second tensor, if there is one.
+
+    A graph may hold `aten.add.Tensor(x, 2)`; what it means is `aten.add.Scalar(x, 2)`.
+    """
+    arguments = operator._schema.arguments
+    for other in _overloads(operator):
+        theirs = other._schema.arguments
+        if len(arguments) >= 2 and len(theirs) >= len(arguments[:2]):
+            same_first = str(theirs[0].type) == str(arguments[0].type) == "Tensor"
+            number = str(arguments[1].type) == "Tensor" and str(theirs[1].type) == "number"
+            same_names = [a.name for a in theirs] == [a.name for a in arguments]
+            if same_first and number and same_names and not out_arguments(other):
+                return other
+    return None
+
+
+_OPTIONS = ("dtype", "layout", "device", "pin_memory")
+"""What a functional operator says of the tensor it creates; an out variant sees it on the tensor."""
+
+
+@cache
+def out_variant(operator: OpOverload) -> OpOverload | None:
+    """The overload of a functional operator that writes its results into tensors it is given.
+
+    It takes the same arguments, but for those that say of what type the result is; what it takes
+    besides has a default.
+    """
+    arguments = operator._schema.arguments
+    wanted = [(argument.name, str(argument.type)) for argument in arguments]
+    bare = [argument for argument in wanted if argument[0] not in _OPTIONS]
+    candidates = [other for other in _overloads(operator) if _can_hold(operator, other)]
+    for arguments_taken in (wanted, bare):
+        for other in candidates:
+            if _takes(other, arguments_taken):
+                return other
+    return None
+
+
+def _can_hold(operator: OpOverload, out: OpOverload) -> bool:
+    outs = out_arguments(out)
+    return bool(outs) and len(outs) == len(operator._schema.returns)
+
+
+def _takes(out: OpOverload, wanted: list[tuple[str, str]]) -> bool:
+    taken = out._schema.arguments[: len(out._schema.arguments) - len(out_arguments(out))]
+    names = [(argument.name, str(argument.type)) for argument in taken]
+    extra = [argument for argument, name in zip(taken, names, strict=True) if name not in wanted]
+    return [name for name in names if name in wanted] == wanted and all(
+        argument.has_default_value() for argument in extra
+    )
+
+
+def kernel_of(operator: OpOverload, target: Target) -> OpOverload | None:
+    """The kernel of `target` that computes an operator: its out variant, or itself if it has none.
+
+    Returns:
+        None if the target has no kernel for it.
+    """
+    return _kernel_of(operator, target)
+
+
+@cache
+def _kernel_of(operator: OpOverload, target: Target) -> OpOverload | None:
+    out = out_variant(operator)
+    for candidate in (out, operator):
+        if candidate is not None and target.has(kernel_name(candidate)):
+            return candidate
+    return None
+
+
+def _overloads(operator: OpOverload) -> Iterator[OpOverload]:
+    packet = operator.overloadpacket
+    for name in packet.overloads():
+        yield getattr(packet, name)

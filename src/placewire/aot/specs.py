@@ -1,0 +1,206 @@
+"""TensorSpec: all that a program will say of a tensor, gathered while the graph is lowered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from placewire_schema.program import ScalarType, TensorShapeDynamism
+
+from placewire.placement import CPU
+
+from .graph import InputKind, MethodGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from torch import fx
+
+    from placewire.device import Device
+
+    from .fakes import FakeValues, Size
+
+__all__ = ["Place", "TensorSpec", "UnboundedSize", "add_specs", "spec_of", "specs_of"]
+
+
+class UnboundedSize(ValueError):
+    """A tensor has a size that nothing bounds, so no memory can be planned for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the memory plan puts a tensor: a planned buffer, counted from 1, and a byte in it."""
+
+    buffer: int
+    offset: int
+
+
+@dataclass(slots=True, eq=False)
+class TensorSpec:
+    """A tensor of a program. Nodes that stand for the same tensor share one.
+
+    Attributes:
+        scalar_type: Type of its elements.
+        sizes: Extent of each dimension in elements, its upper bound if the shape is dynamic.
+        dim_order: The dimensions from outermost to innermost in memory.
+        dynamism: Whether the shape can change from call to call.
+        device: Where its data is. Default `cpu:0`.
+        pool: The memory pool that the planner takes it from; pools are kept apart. Default 0.
+        planned: Whether the memory plan gives it a place; else the caller brings the memory.
+        constant: Its value, if it never changes.
+        initial: Its value when the program is loaded, if the program changes it later.
+        qualified_name: Name of the buffer that it is in the model, where that is of use.
+        base: The tensor whose memory this one shares, from its first byte on.
+        place: What the memory plan says.
+    """
+
+    scalar_type: ScalarType
+    sizes: tuple[int, ...]
+    dim_order: tuple[int, ...]
+    dynamism: TensorShapeDynamism = TensorShapeDynamism.STATIC
+    device: Device = CPU
+    pool: int = 0
+    planned: bool = True
+    constant: torch.Tensor | None = None
+    initial: torch.Tensor | None = None
+    qualified_name: str | None = None
+    base: TensorSpec | None = None
+    place: Place | None = None
+
+    @property
+    def numel(self) -> int:
+        """Number of elements at the upper bounds of the sizes."""
+        count = 1
+        for size in self.sizes:
+            count *= size
+        return count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its data at the upper bounds of the sizes."""
+        return self.numel * self.scalar_type.bytes
+
+    @property
+    def storage(self) -> TensorSpec:
+        """The tensor whose memory this one lies in: itself, unless it is a view."""
+        spec = self
+        while spec.base is not None:
+            spec = spec.base
+        return spec
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether its elements lie in the order of its dimensions."""
+        return self.dim_order == tuple(range(len(self.sizes)))
+
+
+def specs_of(node: fx.Node) -> tuple[TensorSpec, ...]:
+    """The tensors of a node's results, in order; none for one that computes a number."""
+    spec = node.meta.get("spec")
+    if spec is None:
+        return ()
+    return spec if isinstance(spec, tuple) else (spec,)
+
+
+def spec_of(node: fx.Node) -> TensorSpec:
+    """The tensor of a node that has exactly one."""
+    spec = node.meta["spec"]
+    assert isinstance(spec, TensorSpec)
+    return spec
+
+
+def add_specs(method: MethodGraph) -> None:
+    """Give every node that stands for tensors its specs: `meta["spec"]`.
+
+    Raises:
+        UnboundedSize: A size has no upper bound; the message names the node.
+    """
+    for node, given in zip(method.placeholders, method.inputs, strict=True):
+        value = node.meta["val"]
+        if not isinstance(value, torch.Tensor) or given.kind is InputKind.OPERAND:
+            continue
+        spec = _spec(node, value, method.fakes)
+        if given.kind is not InputKind.USER:
+            if given.mutated:
+                spec.initial = given.value
+                spec.qualified_name = given.name
+            else:
+                spec.constant = given.value
+                spec.planned = False
+        node.meta["spec"] = spec
+    for node in method.graph.nodes:
+        if node.op == "call_function" and "spec" not in node.meta:
+            _add_to_call(node, method.fakes)
+
+
+def _add_to_call(node: fx.Node, fakes: FakeValues) -> None:
+    source = node.args[0] if node.args else None
+    if is_item(node):
+        assert isinstance(source, torch.fx.Node)
+        index = node.args[1]
+        specs = source.meta.get("spec")
+        if isinstance(specs, tuple) and isinstance(index, int):
+            node.meta["spec"] = specs[index]
+        return
+    value = node.meta.get("val")
+    if isinstance(value, torch.Tensor):
+        node.meta["spec"] = _spec(node, value, fakes)
+    elif isinstance(value, tuple):
+        node.meta["spec"] = tuple(
+            _spec(node, item, fakes) if isinstance(item, torch.Tensor) else None for item in value
+        )
+
+
+def is_item(node: fx.Node) -> bool:
+    """Whether a node takes one result out of several."""
+    import operator
+
+    return node.target is operator.getitem
+
+
+def _spec(node: fx.Node, value: torch.Tensor, fakes: FakeValues) -> TensorSpec:
+    sizes = [_bounded(node, size, fakes) for size in value.shape]
+    static = all(isinstance(size, int) for size in value.shape)
+    return TensorSpec(
+        scalar_type=scalar_type_of(value.dtype),
+        sizes=tuple(sizes),
+        dim_order=dim_order_of(value.stride()),
+        dynamism=TensorShapeDynamism.STATIC if static else TensorShapeDynamism.DYNAMIC_BOUND,
+    )
+
+
+def _bounded(node: fx.Node, size: Size, fakes: FakeValues) -> int:
+    bound = fakes.upper_bound(size)
+    if bound is None:
+        raise UnboundedSize(
+            f"{node.name}: nothing bounds the size {size} of {tuple(node.meta['val'].shape)}; "
+            "give its dimension a maximum: torch.export.Dim(name, max=...)"
+        )
+    return bound
+
+
+def dim_order_of(strides: Sequence[Size]) -> tuple[int, ...]:
+    """The dimensions from the one with the largest stride to that with the smallest."""
+    hinted = [stride if isinstance(stride, int) else stride.node.hint for stride in strides]
+    return tuple(sorted(range(len(hinted)), key=lambda dimension: -hinted[dimension]))
+
+
+_SCALAR_TYPES = {
+    getattr(torch, member.torch): member
+    for member in ScalarType
+    if isinstance(getattr(torch, member.torch, None), torch.dtype)
+}
+
+
+def scalar_type_of(dtype: torch.dtype) -> ScalarType:
+    """The wire's name of a dtype.
+
+    Raises:
+        ValueError: The wire has none.
+    """
+    found = _SCALAR_TYPES.get(dtype)
+    if found is None:
+        known: Iterable[str] = sorted(str(known) for known in _SCALAR_TYPES)
+        raise ValueError(f"a program cannot hold {dtype}; it can hold {', '.join(known)}")
+    return found
