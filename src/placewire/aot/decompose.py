@@ -11,7 +11,7 @@ from torch import fx
 from torch._ops import OpOverload
 
 from .graph import GraphInput, InputKind, MethodGraph, source_of
-from .recipes import Constant, Operand, Recipe, Recipes, Result, UnsupportedOperator
+from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,14 +93,14 @@ class _Rewriting:
         args, kwargs = self._resolved(node.args), self._resolved(node.kwargs)
         if target is operator.getitem:
             return args[0][args[1]]
-        if target in _CHECKS:
+        if target in CHECKS:
             return None
         if target is torch.ops.aten.sym_size.int:
             return self._size_of(node, args)
         if not isinstance(target, OpOverload):
             return self._number(node, args, kwargs)
         if target._schema.is_mutable:
-            return self._copied(node)
+            return self._taken_apart(self._copied(node))
         operands = list(dict.fromkeys(_nodes_in((args, kwargs))))
         names = {operand: Operand(index) for index, operand in enumerate(operands)}
         try:
@@ -113,7 +113,7 @@ class _Rewriting:
             )
         except UnsupportedOperator as error:
             self._refuse(node, error.operator, error.reason)
-            return self._copied(node)
+            return self._taken_apart(self._copied(node))
         return self._spliced(recipe, operands, node)
 
     def _spliced(self, recipe: Recipe, operands: Sequence[fx.Node], source: fx.Node) -> Any:
@@ -138,6 +138,13 @@ class _Rewriting:
             _take_source(node, source)
             results.append(node)
         return _mapped(recipe.result, place)
+
+    def _taken_apart(self, node: fx.Node) -> Any:
+        """A node, or one for each of its results if it has several."""
+        value = node.meta.get("val")
+        if isinstance(value, tuple):
+            return tuple(self._item(node, item) for item in range(len(value)))
+        return node
 
     def _item(self, node: fx.Node, item: int) -> fx.Node:
         for user in node.users:
@@ -205,19 +212,6 @@ class _Rewriting:
         return _mapped(
             structure, lambda item: self._new[item] if isinstance(item, fx.Node) else item
         )
-
-
-_CHECKS = frozenset(
-    {
-        torch.ops.aten._assert_async.default,
-        torch.ops.aten._assert_async.msg,
-        torch.ops.aten._assert_scalar.default,
-        torch.ops.aten._assert_tensor_metadata.default,
-        torch.ops.aten.sym_constrain_range.default,
-        torch.ops.aten.sym_constrain_range_for_size.default,
-    }
-)
-"""What checks at run time what an exported program takes for granted; no kernels exist for it."""
 
 
 def _take_source(node: fx.Node, source: fx.Node) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
-from torch._decomp import decomposition_table
+from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._ops import OpOverload
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .fakes import FakeValues
     from .target import Target
 
-__all__ = ["Constant", "Operand", "Recipe", "Recipes", "Result", "Step", "UnsupportedOperator"]
+__all__ = ["CHECKS", "Constant", "Operand", "Recipe", "Recipes", "Result", "Step", "UnsupportedOperator"]
 
 
 class UnsupportedOperator(Exception):
@@ -102,9 +102,7 @@ class Recipes:
         self._preserved = preserved
         self._found: dict[object, Recipe | UnsupportedOperator] = {}
         self._decompositions = {
-            op: function
-            for op, function in decomposition_table.items()
-            if isinstance(op, OpOverload) and not self._is_kept(op)
+            op: function for op, function in _known_decompositions().items() if not self._is_kept(op)
         }
 
     def find(
@@ -264,7 +262,7 @@ class Recipes:
         for node in traced.nodes:
             if node.op == "get_attr":
                 references[node] = self._known_constant(op, traced, node)
-            elif node.op == "call_function":
+            elif node.op == "call_function" and node.target not in CHECKS:
                 references[node] = self._appended(op, node, references, values, steps)
         results = traced.output_node().args[0]
         return Recipe(tuple(steps), _referring(results, references))
@@ -327,6 +325,33 @@ class Recipes:
     def _constant(self, constant: Constant) -> torch.Tensor:
         return self._fakes.tensor(constant.dtype, ())
 
+
+def _known_decompositions() -> dict[OpOverload, Callable[..., object]]:
+    """What torch can decompose into other operators of ATen.
+
+    The core decompositions, and of the rest of its table those that are not reference
+    implementations: these end in `prims`, which no runtime has.
+    """
+    rest = {
+        op: function
+        for op, function in decomposition_table.items()
+        if not function.__module__.startswith("torch._refs")
+    }
+    table = {**rest, **core_aten_decompositions()}
+    return {op: function for op, function in table.items() if isinstance(op, OpOverload)}
+
+
+CHECKS = frozenset(
+    {
+        torch.ops.aten._assert_async.default,
+        torch.ops.aten._assert_async.msg,
+        torch.ops.aten._assert_scalar.default,
+        torch.ops.aten._assert_tensor_metadata.default,
+        torch.ops.aten.sym_constrain_range.default,
+        torch.ops.aten.sym_constrain_range_for_size.default,
+    }
+)
+"""What checks at run time what an exported program takes for granted; no kernels exist for it."""
 
 _IDENTITIES = frozenset(
     {

@@ -60,7 +60,7 @@ def kernel_arguments(
     """The value indices of a kernel's arguments, and those of its results.
 
     Results stand where the schema has its out arguments; what the kernel returns follows at the
-    end: the one result, a list of several, or nothing if the schema returns nothing.
+    end: the one result, or a list of several.
     """
     assert isinstance(node.target, OpOverload)
     outs = {argument.name for argument in out_arguments(kernel)}
@@ -77,8 +77,7 @@ def kernel_arguments(
             arguments.append(argument_value(value, kind, values, lookup))
     if not outs:
         results = results or [arguments[0]]
-    if kernel._schema.returns:
-        arguments.append(results[0] if len(results) == 1 else values.tensors(results))
+    arguments.append(results[0] if len(results) == 1 else values.tensors(results))
     return arguments, results
 
 

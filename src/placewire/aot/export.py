@@ -1,0 +1,206 @@
+"""export: from a model, or what torch.export made of one, to a program file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from placewire_schema.program import KernelCall
+from torch.export import ExportedProgram
+
+from placewire.validate import validate
+
+from .capture import capture
+from .config import ExportConfig
+from .container import assemble
+from .decompose import Unsupported, decompose
+from .emit import ConstantPool, emit_method
+from .memory import MemoryPlan, plan_memory
+from .passes import Pass, run_passes
+from .recipes import Recipes
+from .report import MethodReport, Report
+from .simplify import simplify
+from .specs import add_specs
+from .target import target_of
+
+if TYPE_CHECKING:
+    from placewire_schema import Finding
+    from placewire_schema.program import ExecutionPlan, Program
+
+    from placewire.pte import PteFile
+
+    from .graph import MethodGraph
+
+__all__ = ["Artifact", "InvalidOutputError", "UnsupportedError", "export"]
+
+
+class UnsupportedError(ValueError):
+    """A model has parts that cannot be exported.
+
+    Attributes:
+        unsupported: All of them.
+    """
+
+    def __init__(self, unsupported: Sequence[Unsupported]) -> None:
+        self.unsupported = tuple(unsupported)
+        count = len(self.unsupported)
+        noun = "part" if count == 1 else "parts"
+        listed = "\n".join(map(str, self.unsupported))
+        super().__init__(f"{count} {noun} of the model cannot be exported:\n{listed}")
+
+
+class InvalidOutputError(RuntimeError):
+    """The validator found an error in what was emitted; the fault is in the exporter or a pass.
+
+    Attributes:
+        findings: What it found.
+    """
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("the exported program is not valid:\n" + "\n".join(map(str, findings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What `export` gives: a program, ready to be saved.
+
+    Attributes:
+        file: The program file in memory.
+        pte: Its bytes.
+        report: How it came about.
+    """
+
+    file: PteFile
+    pte: bytes
+    report: Report
+
+    @property
+    def program(self) -> Program:
+        """The program, as generated dataclasses."""
+        return self.file.program
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file; it is there as a whole or not at all."""
+        self.file.save(path)
+
+
+def export(
+    model: torch.nn.Module | ExportedProgram | Mapping[str, ExportedProgram],
+    args: tuple[Any, ...] | None = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    passes: Sequence[Pass] = (),
+    config: ExportConfig | None = None,
+) -> Artifact:
+    """Lower a model to a program.
+
+    Args:
+        model: A module, which is given to `torch.export` with `args`; or what that made of one; or
+            several methods by name.
+        args, kwargs: Example arguments of a module.
+        dynamic_shapes: As `torch.export.export` takes it, for a module.
+        passes: Passes to run on every method after devices are known and before memory is planned.
+        config: What else can be chosen.
+
+    Raises:
+        UnsupportedError: The model has operators or constructs that cannot be exported; all of them
+            are listed.
+        UnboundedSize: A dynamic dimension has no maximum.
+        InvalidOutputError: The validator rejects the result.
+    """
+    config = config or ExportConfig()
+    report = Report()
+    with report.stage("torch.export"):
+        programs = _programs(model, args, kwargs, dynamic_shapes)
+    lowering = _Lowering(config, report, tuple(passes))
+    methods = lowering.decomposed(programs)
+    return lowering.artifact([lowering.planned(method) for method in methods])
+
+
+def _programs(
+    model: torch.nn.Module | ExportedProgram | Mapping[str, ExportedProgram],
+    args: tuple[Any, ...] | None,
+    kwargs: dict[str, Any] | None,
+    dynamic_shapes: Any,
+) -> dict[str, ExportedProgram]:
+    if isinstance(model, torch.nn.Module):
+        if args is None:
+            raise TypeError("a module needs example arguments: export(module, (tensor, ...))")
+        exported = torch.export.export(
+            model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False
+        )
+        return {"forward": exported}
+    if args is not None or kwargs is not None or dynamic_shapes is not None:
+        raise TypeError("example arguments and dynamic shapes are for a module; this one is exported")
+    programs = {"forward": model} if isinstance(model, ExportedProgram) else dict(model)
+    if not programs:
+        raise ValueError("there is no method to export")
+    return programs
+
+
+@dataclass
+class _Lowering:
+    config: ExportConfig
+    report: Report
+    passes: tuple[Pass, ...]
+
+    def __post_init__(self) -> None:
+        self.target = target_of(self.config.compat)
+        self.constants = ConstantPool(self.config.constant_alignment)
+        self.initial_values = ConstantPool(1)
+
+    def decomposed(self, programs: Mapping[str, ExportedProgram]) -> list[MethodGraph]:
+        methods, unsupported = [], []
+        with self.report.stage("decompose"):
+            for name, program in programs.items():
+                method = capture(name, program)
+                method, missing = decompose(method, Recipes(method.fakes, self.target))
+                unsupported += missing
+                methods.append(method)
+        if unsupported:
+            raise UnsupportedError(unsupported)
+        return methods
+
+    def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
+        with self.report.stage("simplify"):
+            simplify(method)
+        with self.report.stage("specs"):
+            add_specs(method)
+        with self.report.stage("passes"):
+            run_passes(self.passes, method, {"kernels", "specs"})
+        with self.report.stage("plan memory"):
+            return method, plan_memory(method, self.config.alignment)
+
+    def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
+        with self.report.stage("emit"):
+            plans = [
+                emit_method(method, plan, self.target, self.constants, self.initial_values)
+                for method, plan in methods
+            ]
+        for (_, memory), plan in zip(methods, plans, strict=True):
+            self.report.methods[plan.name] = MethodReport(_calls(plan), memory.buffers)
+        with self.report.stage("container"):
+            file = assemble(plans, self.constants, self.initial_values)
+            data = file.to_bytes()
+        with self.report.stage("validate"):
+            errors = [finding for finding in validate(data) if finding.level == "error"]
+        if errors:
+            raise InvalidOutputError(errors)
+        return Artifact(file, data, self.report)
+
+
+def _calls(plan: ExecutionPlan) -> dict[str, int]:
+    """How often a method calls each kernel, the most frequent first."""
+    calls: dict[str, int] = {}
+    for chain in plan.chains:
+        for instruction in chain.instructions:
+            if isinstance(call := instruction.instr_args, KernelCall):
+                operator = plan.operators[call.op_index]
+                name = f"{operator.name}.{operator.overload}".rstrip(".")
+                calls[name] = calls.get(name, 0) + 1
+    return dict(sorted(calls.items(), key=lambda item: (-item[1], item[0])))
