@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -117,9 +119,22 @@ def export(
     report = Report()
     with report.stage("torch.export"):
         programs = _programs(model, args, kwargs, dynamic_shapes)
-    lowering = _Lowering(config, report, tuple(passes))
-    methods = lowering.decomposed(programs)
-    return lowering.artifact([lowering.planned(method) for method in methods])
+    with _paused_collector():
+        lowering = _Lowering(config, report, tuple(passes))
+        methods = lowering.decomposed(programs)
+        return lowering.artifact([lowering.planned(method) for method in methods])
+
+
+@contextmanager
+def _paused_collector() -> Iterator[None]:
+    """Keep the garbage collector out of work that makes many objects and no garbage."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _programs(

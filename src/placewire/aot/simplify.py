@@ -17,8 +17,14 @@ __all__ = ["simplify"]
 
 def simplify(method: MethodGraph) -> None:
     """Remove copies that equal their source, operators without users, and unused constants."""
+    # What is overwritten at the end of the call, while a copy of what it was may live on.
+    mutated = {
+        node
+        for node, given in zip(method.placeholders, method.inputs, strict=True)
+        if given.mutated
+    }
     for node in list(method.graph.nodes):
-        if _is_needless_copy(node) and not _is_mutated_input(method, node.args[0]):
+        if _is_needless_copy(node) and node.args[0] not in mutated:
             node.replace_all_uses_with(node.args[0])
     _remove_dead_code(method)
 
@@ -56,12 +62,6 @@ def _is_needless_copy(node: fx.Node) -> bool:
         assert isinstance(dims, tuple)
         return [int(dim) % len(dims) for dim in dims] == list(range(len(dims)))  # type: ignore[arg-type]
     return True
-
-
-def _is_mutated_input(method: MethodGraph, node: object) -> bool:
-    """Whether the tensor is overwritten at the end of the call, while a copy of it may live on."""
-    placeholders = zip(method.placeholders, method.inputs, strict=True)
-    return any(placeholder is node and given.mutated for placeholder, given in placeholders)
 
 
 def _remove_dead_code(method: MethodGraph) -> None:
