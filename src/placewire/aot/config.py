@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from .target import Compat
 
@@ -54,6 +54,18 @@ class ExportConfig(BaseModel):
         if value & (value - 1):
             raise ValueError(f"an alignment is a power of two, such as 16; found {value}")
         return value
+
+    @model_validator(mode="after")
+    def _skips_nothing_without_planning(self) -> ExportConfig:
+        for setting in ("skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs"):
+            value = getattr(self, setting)
+            asked = any(value.values()) if isinstance(value, dict) else value
+            if asked and not self.enable_device_memory_planning:
+                raise ValueError(
+                    f"{setting} leaves out copies, but without enable_device_memory_planning there "
+                    "are none; leave that on, or do not skip"
+                )
+        return self
 
     def for_method(self, setting: str, method: str) -> bool:
         """The value of a per-method setting for one method."""

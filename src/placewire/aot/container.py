@@ -11,21 +11,32 @@ from placewire.pte import PteFile
 if TYPE_CHECKING:
     from placewire_schema.program import ExecutionPlan
 
-    from .emit import ConstantPool
+    from typing_extensions import Buffer
+
+    from .emit import BlobPool, ConstantPool
 
 __all__ = ["assemble"]
 
 
 def assemble(
-    plans: list[ExecutionPlan], constants: ConstantPool, initial_values: ConstantPool
+    plans: list[ExecutionPlan],
+    constants: ConstantPool,
+    initial_values: ConstantPool,
+    blobs: BlobPool,
 ) -> PteFile:
-    """A file of methods, in the order of their names, and the data that they share."""
+    """A file of methods, in the order of their names, and the data that they share.
+
+    If any of it is on a device, the file carries the device table.
+    """
     program = Program(
         execution_plan=sorted(plans, key=lambda plan: plan.name),
         constant_segment=SubsegmentOffsets(segment_index=0, offsets=constants.offsets()),
     )
-    segments = [constants.segment()]
+    segments: list[Buffer] = [constants.segment()]
     if len(initial_values):
         program.mutable_data_segments = [SubsegmentOffsets(1, initial_values.offsets())]
         segments.append(initial_values.segment())
-    return PteFile(program, segments)
+    segments += blobs.place(program, len(segments))
+    file = PteFile(program, segments)
+    file.rebuild_device_table()
+    return file

@@ -10,6 +10,7 @@ import torch
 from torch import fx
 from torch._ops import OpOverload
 
+from .delegates import is_delegate_call
 from .graph import GraphInput, InputKind, MethodGraph, source_of
 from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperator
 
@@ -80,6 +81,7 @@ class _Rewriting:
             in_spec=self.method.in_spec,
             out_spec=self.method.out_spec,
             bodies=self.method.bodies,
+            delegates=self.method.delegates,
         )
 
     def _placeholder(self, node: fx.Node, given: GraphInput) -> None:
@@ -95,6 +97,8 @@ class _Rewriting:
             return args[0][args[1]]
         if target in CHECKS:
             return None
+        if is_delegate_call(node):
+            return self._taken_apart(self._copied(node))
         if target is torch.ops.aten.sym_size.int:
             return self._size_of(node, args)
         if not isinstance(target, OpOverload):

@@ -19,8 +19,11 @@ from .capture import capture
 from .config import ExportConfig
 from .container import assemble
 from .decompose import Unsupported, decompose
-from .emit import ConstantPool, emit_method
+from .delegates import lower_delegates
+from .devices import PropagateDevicePass
+from .emit import BlobPool, ConstantPool, emit_method
 from .memory import MemoryPlan, plan_memory
+from .partition import Partitioner, partition, preserved_operators
 from .passes import Pass, run_passes
 from .recipes import Recipes
 from .report import MethodReport, Report
@@ -96,6 +99,7 @@ def export(
     kwargs: dict[str, Any] | None = None,
     *,
     dynamic_shapes: Any = None,
+    partitioners: Sequence[Partitioner] = (),
     passes: Sequence[Pass] = (),
     config: ExportConfig | None = None,
 ) -> Artifact:
@@ -106,12 +110,15 @@ def export(
             several methods by name.
         args, kwargs: Example arguments of a module.
         dynamic_shapes: As `torch.export.export` takes it, for a module.
+        partitioners: What chooses the parts that backends get; the first one takes first.
         passes: Passes to run on every method after devices are known and before memory is planned.
         config: What else can be chosen.
 
     Raises:
         UnsupportedError: The model has operators or constructs that cannot be exported; all of them
             are listed.
+        PartitionError: A partitioner gives partitions that no order of the graph can call.
+        InvalidArgumentError: A delegate names a device that there cannot be.
         UnboundedSize: A dynamic dimension has no maximum.
         InvalidOutputError: The validator rejects the result.
     """
@@ -120,7 +127,7 @@ def export(
     with report.stage("torch.export"):
         programs = _programs(model, args, kwargs, dynamic_shapes)
     with _paused_collector():
-        lowering = _Lowering(config, report, tuple(passes))
+        lowering = _Lowering(config, report, tuple(partitioners), tuple(passes))
         methods = lowering.decomposed(programs)
         return lowering.artifact([lowering.planned(method) for method in methods])
 
@@ -162,24 +169,41 @@ def _programs(
 class _Lowering:
     config: ExportConfig
     report: Report
+    partitioners: tuple[Partitioner, ...]
     passes: tuple[Pass, ...]
 
     def __post_init__(self) -> None:
         self.target = target_of(self.config.compat)
         self.constants = ConstantPool(self.config.constant_alignment)
         self.initial_values = ConstantPool(1)
+        self.blobs = BlobPool()
 
     def decomposed(self, programs: Mapping[str, ExportedProgram]) -> list[MethodGraph]:
         methods, unsupported = [], []
-        with self.report.stage("decompose"):
-            for name, program in programs.items():
+        preserved = preserved_operators(self.partitioners)
+        for name, program in programs.items():
+            with self.report.stage("decompose"):
                 method = capture(name, program)
-                method, missing = decompose(method, Recipes(method.fakes, self.target))
-                unsupported += missing
-                methods.append(method)
+                method, missing = decompose(method, Recipes(method.fakes, self.target, preserved))
+            if self.partitioners:
+                method, missing = self._partitioned(method)
+            unsupported += missing
+            methods.append(method)
         if unsupported:
             raise UnsupportedError(unsupported)
+        with self.report.stage("lower delegates"):
+            for method in methods:
+                lower_delegates(method)
         return methods
+
+    def _partitioned(self, method: MethodGraph) -> tuple[MethodGraph, list[Unsupported]]:
+        """Take the delegates out of a method, and decompose what was preserved in vain."""
+        with self.report.stage("partition"):
+            simplify(method)
+            for partitioner in self.partitioners:
+                partition(method, partitioner, self.config.compat)
+        with self.report.stage("decompose"):
+            return decompose(method, Recipes(method.fakes, self.target))
 
     def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
         with self.report.stage("simplify"):
@@ -187,20 +211,24 @@ class _Lowering:
         with self.report.stage("specs"):
             add_specs(method)
         with self.report.stage("passes"):
-            run_passes(self.passes, method, {"kernels", "specs"})
+            propagate = PropagateDevicePass(self.config)
+            run_passes((propagate, *self.passes), method, {"kernels", "specs"})
         with self.report.stage("plan memory"):
-            return method, plan_memory(method, self.config.alignment)
+            devices = self.config.enable_device_memory_planning
+            return method, plan_memory(method, self.config.alignment, devices=devices)
 
     def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
         with self.report.stage("emit"):
             plans = [
-                emit_method(method, plan, self.target, self.constants, self.initial_values)
+                emit_method(
+                    method, plan, self.target, self.constants, self.initial_values, self.blobs
+                )
                 for method, plan in methods
             ]
         for (_, memory), plan in zip(methods, plans, strict=True):
             self.report.methods[plan.name] = MethodReport(_calls(plan), memory.buffers)
         with self.report.stage("container"):
-            file = assemble(plans, self.constants, self.initial_values)
+            file = assemble(plans, self.constants, self.initial_values, self.blobs)
             data = file.to_bytes()
         with self.report.stage("validate"):
             errors = [finding for finding in validate(data) if finding.level == "error"]

@@ -17,6 +17,7 @@ from torch import fx
 if TYPE_CHECKING:
     from torch.utils._pytree import TreeSpec
 
+    from .delegates import Delegate
     from .fakes import FakeValues
 
 __all__ = ["GraphInput", "InputKind", "MethodGraph", "source_of"]
@@ -72,6 +73,7 @@ class MethodGraph:
         in_spec: How arguments nest: of `(args, kwargs)`. None for a body.
         out_spec: How results nest. None for a body.
         bodies: Bodies of control flow, by the target of their `get_attr` node.
+        delegates: What `call_delegate` nodes call, by the name that is their first argument.
     """
 
     name: str
@@ -81,6 +83,7 @@ class MethodGraph:
     in_spec: TreeSpec | None = None
     out_spec: TreeSpec | None = None
     bodies: dict[str, MethodGraph] = field(default_factory=dict)
+    delegates: dict[str, Delegate] = field(default_factory=dict)
 
     @property
     def placeholders(self) -> list[fx.Node]:

@@ -6,13 +6,15 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from placewire.device import Device
+from placewire.placement import CPU
 
 from .graph import InputKind, MethodGraph
 from .specs import Place, TensorSpec, specs_of
 
 if TYPE_CHECKING:
     from torch import fx
+
+    from placewire.device import Device
 
 __all__ = ["BufferPlan", "Lifetime", "MemoryPlan", "lifetimes", "plan_memory"]
 
@@ -51,18 +53,23 @@ class MemoryPlan:
     buffers: list[BufferPlan] = field(default_factory=list)
 
 
-def plan_memory(method: MethodGraph, alignment: int) -> MemoryPlan:
+def plan_memory(method: MethodGraph, alignment: int, *, devices: bool = True) -> MemoryPlan:
     """Give every planned tensor of a method its place.
 
     Each device and pool has a buffer of its own. The CPU comes first, then the devices by kind and
     index, as ExecuTorch numbers them.
+
+    Args:
+        method: The method; the specs of its tensors get their places.
+        alignment: Bytes to which each tensor is aligned in its buffer.
+        devices: Plan for the devices of tensors. If not, all is planned on the CPU.
     """
     from .planner import plan
 
     groups: defaultdict[tuple[Device, int], list[TensorSpec]] = defaultdict(list)
     living = lifetimes(method)
     for spec in living:
-        groups[spec.device, spec.pool].append(spec)
+        groups[spec.device if devices else CPU, spec.pool].append(spec)
     result = MemoryPlan()
     for number, (device, pool) in enumerate(sorted(groups), 1):
         specs = groups[device, pool]

@@ -21,7 +21,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from .operators import copying_variant, kernel_of, scalar_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from .fakes import FakeValues
     from .target import Target
@@ -96,7 +96,7 @@ class Recipes:
     """
 
     def __init__(
-        self, fakes: FakeValues, target: Target, preserved: frozenset[OpOverload] = frozenset()
+        self, fakes: FakeValues, target: Target, preserved: Container[OpOverload] = frozenset()
     ) -> None:
         self._fakes = fakes
         self._target = target

@@ -12,7 +12,7 @@ from .graph import InputKind, MethodGraph
 if TYPE_CHECKING:
     from torch import fx
 
-__all__ = ["simplify"]
+__all__ = ["remove_dead_code", "simplify"]
 
 
 def simplify(method: MethodGraph) -> None:
@@ -26,7 +26,7 @@ def simplify(method: MethodGraph) -> None:
     for node in list(method.graph.nodes):
         if _is_needless_copy(node) and node.args[0] not in mutated:
             node.replace_all_uses_with(node.args[0])
-    _remove_dead_code(method)
+    remove_dead_code(method)
 
 
 _COPIES = frozenset(
@@ -64,7 +64,8 @@ def _is_needless_copy(node: fx.Node) -> bool:
     return True
 
 
-def _remove_dead_code(method: MethodGraph) -> None:
+def remove_dead_code(method: MethodGraph) -> None:
+    """Remove operators whose results nobody uses, and constants likewise."""
     for node in reversed(method.graph.nodes):
         if node.op in ("call_function", "get_attr") and not node.users and not _has_effect(node):
             method.graph.erase_node(node)

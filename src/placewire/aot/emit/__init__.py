@@ -1,6 +1,7 @@
 """The emitter: a lowered and planned graph becomes the values and instructions of a program."""
 
 from .constants import ConstantPool
+from .delegates import BlobPool
 from .method import emit_method
 
-__all__ = ["ConstantPool", "emit_method"]
+__all__ = ["BlobPool", "ConstantPool", "emit_method"]

@@ -9,30 +9,42 @@ import torch
 from placewire_schema.program import (
     Chain,
     ContainerMetadata,
+    DelegateCall,
     ExecutionPlan,
     Instruction,
     KernelCall,
     NonConstBufferDevice,
     Operator,
+    TensorShapeDynamism,
 )
 from torch import fx
 from torch._ops import OpOverload
 from torch.utils import _pytree as pytree
 
+from placewire.aot.copies import CopyKind, copy_kind
+from placewire.aot.delegates import is_delegate_call
 from placewire.aot.graph import InputKind, MethodGraph
 from placewire.aot.operators import kernel_of, wire_name
-from placewire.aot.specs import is_item, specs_of
+from placewire.aot.reshapes import is_alias
+from placewire.aot.specs import is_item, spec_of, specs_of
 
 from .calls import argument_value, kernel_arguments, number_operator
 from .values import ValueTable
 
 if TYPE_CHECKING:
+    from placewire_schema.program import BackendDelegate
+
+    from placewire.aot.delegates import Delegate
     from placewire.aot.memory import MemoryPlan
     from placewire.aot.target import Target
 
     from .constants import ConstantPool
+    from .delegates import BlobPool
 
-__all__ = ["emit_method"]
+__all__ = ["REQUIRE", "emit_method"]
+
+REQUIRE = ("placewire::require", "")
+"""The kernel that the first instruction calls with `compat="placewire"`; it does nothing."""
 
 
 def emit_method(
@@ -41,10 +53,13 @@ def emit_method(
     target: Target,
     constants: ConstantPool,
     initial_values: ConstantPool,
+    blobs: BlobPool,
 ) -> ExecutionPlan:
     """The execution plan of a method whose tensors have their places."""
-    emission = _Emission(target, ValueTable(constants, initial_values))
+    emission = _Emission(target, ValueTable(constants, initial_values), blobs)
     inputs = emission.placeholders(method)
+    if target.name == "placewire":
+        emission.require_placewire()
     emission.body(method)
     outputs = [emission.output(result) for result in method.results]
     devices = [
@@ -62,6 +77,7 @@ def emit_method(
         outputs=outputs,
         chains=[Chain(instructions=emission.instructions)],
         operators=[Operator(name, overload) for name, overload in emission.operators],
+        delegates=emission.delegates,
         non_const_buffer_sizes=[0, *(buffer.size for buffer in plan.buffers)]
         if plan.buffers
         else [0, 0],
@@ -73,6 +89,8 @@ def emit_method(
 class _Emission:
     target: Target
     values: ValueTable
+    blobs: BlobPool
+    delegates: list[BackendDelegate] = field(default_factory=list)
     instructions: list[Instruction] = field(default_factory=list)
     operators: dict[tuple[str, str], int] = field(default_factory=dict)
     _indices: dict[fx.Node, int] = field(default_factory=dict)
@@ -93,9 +111,17 @@ class _Emission:
                 inputs.append(index)
         return inputs
 
+    def require_placewire(self) -> None:
+        """Call what only placewire's runtime has, so that no other one runs the method."""
+        self._append(REQUIRE, [])
+
     def body(self, method: MethodGraph) -> None:
         for node in method.graph.nodes:
-            if node.op == "call_function" and not is_item(node):
+            if is_delegate_call(node):
+                self._delegate(node, method.delegates[str(node.args[0])])
+            elif is_alias(node):
+                self._alias(node)
+            elif node.op == "call_function" and not is_item(node):
                 self._call(node)
 
     def output(self, result: object) -> int:
@@ -112,6 +138,9 @@ class _Emission:
         return known
 
     def _call(self, node: fx.Node) -> None:
+        if (copy := copy_kind(node)) is not None:
+            self._copy(node, copy)
+            return
         if isinstance(node.target, OpOverload):
             kernel = kernel_of(node.target, self.target)
             assert kernel is not None, node.target
@@ -127,6 +156,35 @@ class _Emission:
             self._append(name, [*arguments, *results])
         if len(results) == 1:
             self._indices[node] = results[0]
+
+    def _delegate(self, node: fx.Node, delegate: Delegate) -> None:
+        """Call a delegate with its inputs and then its outputs; each call has its own entry."""
+        inputs = [
+            argument_value(value, "number", self.values, self.index_of) for value in node.args[1:]
+        ]
+        outputs = [self.values.tensor(spec) for spec in specs_of(node)]
+        self.instructions.append(Instruction(DelegateCall(len(self.delegates), inputs + outputs)))
+        self.delegates.append(self.blobs.entry(delegate))
+
+    def _copy(self, node: fx.Node, kind: CopyKind) -> None:
+        (source,) = node.all_input_nodes
+        result = self.index_of(node)
+        self._append(kind.wire_name, [self.index_of(source), result, result])
+
+    def _alias(self, node: fx.Node) -> None:
+        """A tensor in the memory of another: nothing to do, if all of it is known ahead of time."""
+        spec = spec_of(node)
+        static = spec.dynamism is TensorShapeDynamism.STATIC
+        if static and spec.storage.planned:
+            self.index_of(node)
+            return
+        source, sizes = node.args
+        arguments = [
+            argument_value(source, "Tensor", self.values, self.index_of),
+            argument_value(sizes, "List[SymInt]", self.values, self.index_of),
+            self.index_of(node),
+        ]
+        self._append(("executorch_prim::et_view", "default"), arguments)
 
     def _append(self, name: tuple[str, str], arguments: list[int]) -> None:
         index = self.operators.setdefault(name, len(self.operators))

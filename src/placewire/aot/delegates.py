@@ -1,0 +1,221 @@
+"""Delegates: partitions of a graph become calls of what a backend made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from placewire_schema.errors import InvalidArgumentError
+from torch.fx.passes.utils.fuser_utils import topo_sort
+
+from placewire.device import Device
+from placewire.placement import TARGET_DEVICE
+
+from .subgraph import Subgraph, cut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from placewire_schema.program import CompileSpec
+    from torch import fx
+    from torch.export import ExportedProgram
+
+    from .graph import MethodGraph
+    from .partition import Backend, Partition
+    from .target import Compat
+
+__all__ = [
+    "Delegate",
+    "DelegateCall",
+    "PartitionError",
+    "call_delegate",
+    "delegate_calls",
+    "delegate_device",
+    "insert_delegates",
+    "is_delegate_call",
+    "lower_delegates",
+]
+
+
+class PartitionError(ValueError):
+    """Partitions overlap or are not convex, so no order of the graph can call them."""
+
+
+@dataclass(slots=True, eq=False)
+class Delegate:
+    """A partition on its way through a backend.
+
+    Attributes:
+        backend: The backend.
+        compile_specs: What it is told, and the runtime too.
+        device: The device that it runs on; None if its inputs and outputs are on the CPU.
+        program: The partition as an exported program.
+        blob: What the backend made of it; empty until `lower_delegates`.
+    """
+
+    backend: Backend
+    compile_specs: tuple[CompileSpec, ...]
+    device: Device | None
+    program: ExportedProgram
+    blob: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DelegateCall:
+    """A node that calls a delegate.
+
+    Attributes:
+        node: The node. Its value is a tuple, taken apart by `operator.getitem` nodes.
+        delegate: What it calls.
+    """
+
+    node: fx.Node
+    delegate: Delegate
+
+    @property
+    def inputs(self) -> tuple[fx.Node, ...]:
+        """What the delegate is given: nodes that compute tensors or numbers."""
+        return tuple(self.node.args[1:])  # type: ignore[arg-type]
+
+    @property
+    def outputs(self) -> Iterator[fx.Node]:
+        """The nodes that take its results apart."""
+        yield from self.node.users
+
+
+def call_delegate(name: str, *inputs: Any) -> tuple[torch.Tensor, ...]:
+    """The target of nodes that call a delegate, which `MethodGraph.delegates` has by its name."""
+    raise RuntimeError(f"the delegate {name} runs on a runtime with its backend, not in a graph")
+
+
+def is_delegate_call(node: fx.Node) -> bool:
+    return node.target is call_delegate
+
+
+def delegate_calls(method: MethodGraph) -> Iterator[DelegateCall]:
+    """The calls of delegates in a graph, in their order; not those in its bodies."""
+    for node in method.graph.find_nodes(op="call_function", target=call_delegate):
+        yield DelegateCall(node, method.delegates[str(node.args[0])])
+
+
+def delegate_device(compile_specs: Iterable[CompileSpec]) -> Device | None:
+    """The device that the first `target_device` among compile specs names; None for a CPU.
+
+    Raises:
+        InvalidArgumentError: It names no device; it is also a `ValueError`.
+    """
+    for spec in compile_specs:
+        if spec.key == TARGET_DEVICE:
+            text = bytes(spec.value).decode("utf-8", errors="backslashreplace").strip()
+            try:
+                device = Device.parse(text)
+            except InvalidArgumentError as error:
+                raise InvalidArgumentError(f"compile spec {TARGET_DEVICE}: {error}") from None
+            return None if device.is_cpu else device
+    return None
+
+
+def insert_delegates(method: MethodGraph, partitions: Sequence[Partition], compat: Compat) -> None:
+    """Replace partitions of a graph by calls of delegates, whose blobs are still to be made.
+
+    Constants that a delegate on a device uses go into it, so that they need not be copied in every
+    call; with `compat="placewire"` they stay outside, where they become tensors on its device. Of a
+    delegate on the CPU, those go into it that nothing else uses.
+
+    Raises:
+        PartitionError: The partitions cannot be called one after the other.
+        InvalidArgumentError: A `target_device` is not a device.
+    """
+    constants = {
+        node: given
+        for node, given in zip(method.placeholders, method.inputs, strict=True)
+        if given.is_constant and isinstance(node.meta["val"], torch.Tensor)
+    }
+    taken: set[fx.Node] = set()
+    for partition in partitions:
+        if not partition.nodes or not taken.isdisjoint(partition.nodes):
+            raise PartitionError(f"partitions of {partition.backend.id} are empty or overlap")
+        taken.update(partition.nodes)
+        device = delegate_device(partition.compile_specs)
+        inside = set(partition.nodes)
+        embedded = {
+            node: given
+            for node, given in constants.items()
+            if (compat == "executorch-1.5" if device else inside.issuperset(node.users))
+        }
+        subgraph = cut(partition.nodes, embedded, method.fakes)
+        name = f"delegate_{len(method.delegates)}"
+        method.delegates[name] = Delegate(
+            partition.backend, partition.compile_specs, device, subgraph.program
+        )
+        _replace(method, partition, subgraph, name)
+    if partitions:
+        _put_in_order(method.graph)
+
+
+def lower_delegates(method: MethodGraph) -> None:
+    """Let the backends of a method's delegates make their blobs.
+
+    Raises:
+        TypeError: A backend gives something that is not bytes.
+    """
+    for delegate in method.delegates.values():
+        blob = delegate.backend.preprocess(delegate.program, delegate.compile_specs)
+        if not isinstance(blob, bytes):
+            raise TypeError(
+                f"preprocess of the backend {delegate.backend.id} gave {type(blob).__name__}, "
+                "expected bytes"
+            )
+        delegate.blob = blob
+    for body in method.bodies.values():
+        lower_delegates(body)
+
+
+def _replace(method: MethodGraph, partition: Partition, subgraph: Subgraph, name: str) -> None:
+    """Put the call of a delegate into a graph in the place of the nodes that it stands for."""
+    graph, last = method.graph, partition.nodes[-1]
+    with graph.inserting_after(last):
+        call = graph.call_function(call_delegate, (name, *subgraph.inputs))
+    call.meta["val"] = tuple(subgraph.values)
+    if "stack_trace" in partition.nodes[0].meta:
+        call.meta["stack_trace"] = partition.nodes[0].meta["stack_trace"]
+    new: dict[fx.Node, fx.Node] = {}
+    with graph.inserting_before(call.next):
+        for index, (output, value) in enumerate(
+            zip(subgraph.outputs, subgraph.values, strict=True)
+        ):
+            new[output] = _item(graph, call, index, value)
+        for number in subgraph.read_again:
+            new[number] = graph.node_copy(number, lambda node: new.get(node, node))
+    inside = set(partition.nodes)
+    copies = set(new.values())
+    for old, replacement in new.items():
+        old.replace_all_uses_with(
+            replacement,
+            delete_user_cb=lambda user: user not in inside and user not in copies,
+        )
+    for node in reversed(partition.nodes):
+        graph.erase_node(node)
+
+
+def _item(graph: fx.Graph, call: fx.Node, index: int, value: object) -> fx.Node:
+    import operator
+
+    item = graph.call_function(operator.getitem, (call, index))
+    item.meta["val"] = value
+    return item
+
+
+def _put_in_order(graph: fx.Graph) -> None:
+    """Move nodes behind what they use; those that need not be moved keep their order."""
+    try:
+        nodes = topo_sort(list(graph.nodes))
+    except AssertionError:
+        raise PartitionError(
+            "a way leads out of a partition and back into it, directly or through others"
+        ) from None
+    output = graph.output_node()
+    for node in nodes:
+        if node is not output:
+            output.prepend(node)

@@ -1,0 +1,61 @@
+"""CudaPartitioner: gives operators to a backend that runs them on a CUDA device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from placewire_schema.errors import InvalidArgumentError
+from placewire_schema.program import CompileSpec, DeviceType
+from torch import fx
+
+from placewire.aot.partition import EverythingPartitioner, PredicatePartitioner
+from placewire.device import Device
+from placewire.placement import TARGET_DEVICE
+
+from .torch_backend import TorchBackend
+
+if TYPE_CHECKING:
+    from placewire.aot.partition import Backend
+
+__all__ = ["CudaPartitioner"]
+
+NodePredicate: TypeAlias = Callable[[fx.Node], bool]
+
+
+class CudaPartitioner(PredicatePartitioner):
+    """Puts parts of a model on a CUDA device.
+
+    The inputs and outputs of its delegates are tensors on that device; the exporter inserts the
+    copies. Nothing is decomposed before.
+
+    Args:
+        device: The device, such as `cuda:1`. Default `cuda:0`.
+        supports: Tells whether a node is to go there. Default: all that can.
+        backend: What compiles the parts. Default: `placewire.torch`.
+        compile_specs: What it is told besides. A `target_device` among them is taken instead of
+            `device`.
+
+    Raises:
+        InvalidArgumentError: That is not a CUDA device; it is also a `ValueError`.
+    """
+
+    def __init__(
+        self,
+        device: str | Device = "cuda:0",
+        *,
+        supports: NodePredicate = lambda _: True,
+        backend: Backend | None = None,
+        compile_specs: Iterable[CompileSpec] = (),
+    ) -> None:
+        specs = tuple(compile_specs)
+        given = [spec for spec in specs if spec.key == TARGET_DEVICE]
+        text = bytes(given[0].value).decode("utf-8", "backslashreplace") if given else str(device)
+        self.device = Device.parse(text.strip())
+        if self.device.type is not DeviceType.CUDA:
+            raise InvalidArgumentError(f"{text!r} is not a CUDA device; valid is cuda:0 to cuda:127")
+        if not given:
+            specs += (CompileSpec(TARGET_DEVICE, str(self.device).encode()),)
+        backend = backend or TorchBackend()
+        everything = EverythingPartitioner(backend)
+        super().__init__(supports, backend, specs, preserved=everything.preserved)
