@@ -199,7 +199,14 @@ class _Lowering:
     def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
         with self.report.stage("emit"):
             plans = [
-                emit_method(method, plan, self.target, self.constants, self.initial_values)
+                emit_method(
+                    method,
+                    plan,
+                    self.target,
+                    self.constants,
+                    self.initial_values,
+                    stacktraces=self.config.stacktraces,
+                )
                 for method, plan in methods
             ]
         for (method, memory), plan in zip(methods, plans, strict=True):
