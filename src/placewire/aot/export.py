@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from placewire_schema.program import KernelCall
 from torch.export import ExportedProgram
 
 from placewire.validate import validate
@@ -26,14 +25,14 @@ from .memory import MemoryPlan, plan_memory
 from .partition import Partitioner, partition, preserved_operators
 from .passes import Pass, run_passes
 from .recipes import Recipes
-from .report import MethodReport, Report
+from .report import Report, report_of
 from .simplify import simplify
 from .specs import add_specs
 from .target import target_of
 
 if TYPE_CHECKING:
     from placewire_schema import Finding
-    from placewire_schema.program import ExecutionPlan, Program
+    from placewire_schema.program import Program
 
     from placewire.pte import PteFile
 
@@ -158,7 +157,9 @@ def _programs(
         )
         return {"forward": exported}
     if args is not None or kwargs is not None or dynamic_shapes is not None:
-        raise TypeError("example arguments and dynamic shapes are for a module; this one is exported")
+        raise TypeError(
+            "example arguments and dynamic shapes are for a module; this one is exported"
+        )
     programs = {"forward": model} if isinstance(model, ExportedProgram) else dict(model)
     if not programs:
         raise ValueError("there is no method to export")
@@ -177,6 +178,7 @@ class _Lowering:
         self.constants = ConstantPool(self.config.constant_alignment)
         self.initial_values = ConstantPool(1)
         self.blobs = BlobPool()
+        self.notes: dict[str, dict[str, str]] = {}
 
     def decomposed(self, programs: Mapping[str, ExportedProgram]) -> list[MethodGraph]:
         methods, unsupported = [], []
@@ -212,7 +214,10 @@ class _Lowering:
             add_specs(method)
         with self.report.stage("passes"):
             propagate = PropagateDevicePass(self.config)
-            run_passes((propagate, *self.passes), method, {"kernels", "specs"})
+            results = run_passes((propagate, *self.passes), method, {"kernels", "specs"})
+        self.notes[method.name] = {
+            name: result.summary for name, result in results.items() if result.summary
+        }
         with self.report.stage("plan memory"):
             devices = self.config.enable_device_memory_planning
             return method, plan_memory(method, self.config.alignment, devices=devices)
@@ -221,12 +226,19 @@ class _Lowering:
         with self.report.stage("emit"):
             plans = [
                 emit_method(
-                    method, plan, self.target, self.constants, self.initial_values, self.blobs
+                    method,
+                    plan,
+                    self.target,
+                    self.constants,
+                    self.initial_values,
+                    self.blobs,
+                    stacktraces=self.config.stacktraces,
                 )
                 for method, plan in methods
             ]
-        for (_, memory), plan in zip(methods, plans, strict=True):
-            self.report.methods[plan.name] = MethodReport(_calls(plan), memory.buffers)
+        for (method, memory), plan in zip(methods, plans, strict=True):
+            notes = self.notes[method.name]
+            self.report.methods[plan.name] = report_of(plan, memory, notes)
         with self.report.stage("container"):
             file = assemble(plans, self.constants, self.initial_values, self.blobs)
             data = file.to_bytes()
@@ -235,15 +247,3 @@ class _Lowering:
         if errors:
             raise InvalidOutputError(errors)
         return Artifact(file, data, self.report)
-
-
-def _calls(plan: ExecutionPlan) -> dict[str, int]:
-    """How often a method calls each kernel, the most frequent first."""
-    calls: dict[str, int] = {}
-    for chain in plan.chains:
-        for instruction in chain.instructions:
-            if isinstance(call := instruction.instr_args, KernelCall):
-                operator = plan.operators[call.op_index]
-                name = f"{operator.name}.{operator.overload}".rstrip(".")
-                calls[name] = calls.get(name, 0) + 1
-    return dict(sorted(calls.items(), key=lambda item: (-item[1], item[0])))

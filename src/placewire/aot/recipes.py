@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from .fakes import FakeValues
     from .target import Target
 
-__all__ = ["CHECKS", "Constant", "Operand", "Recipe", "Recipes", "Result", "Step", "UnsupportedOperator"]
+__all__ = [
+    "CHECKS",
+    "Constant",
+    "Operand",
+    "Recipe",
+    "Recipes",
+    "Result",
+    "Step",
+    "UnsupportedOperator",
+]
 
 
 class UnsupportedOperator(Exception):
@@ -103,7 +112,9 @@ class Recipes:
         self._preserved = preserved
         self._found: dict[object, Recipe | UnsupportedOperator] = {}
         self._decompositions = {
-            op: function for op, function in _known_decompositions().items() if not self._is_kept(op)
+            op: function
+            for op, function in _known_decompositions().items()
+            if not self._is_kept(op)
         }
 
     def find(
@@ -176,7 +187,8 @@ class Recipes:
         if value is None:
             with self._fakes.tracing():
                 value = target(
-                    *_filled(args, operands, self._constant), **_filled(kwargs, operands, self._constant)
+                    *_filled(args, operands, self._constant),
+                    **_filled(kwargs, operands, self._constant),
                 )
         value = self._fakes.canonical(value)
         result: Any = Result(0)
@@ -236,7 +248,9 @@ class Recipes:
                 functional = torch.func.functionalize(call, remove="mutations")
                 traced = self._trace(functional, operands)
         except (NotImplementedError, RuntimeError, TypeError) as error:
-            raise UnsupportedOperator(op, f"it cannot be decomposed: {_first_line(error)}") from error
+            raise UnsupportedOperator(
+                op, f"it cannot be decomposed: {_first_line(error)}"
+            ) from error
         return self._lowered(op, traced)
 
     def _trace(self, call: Callable[..., object], operands: Sequence[object]) -> fx.Graph:

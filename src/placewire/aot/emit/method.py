@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from placewire_schema.program import (
@@ -11,6 +11,7 @@ from placewire_schema.program import (
     ContainerMetadata,
     DelegateCall,
     ExecutionPlan,
+    FrameList,
     Instruction,
     KernelCall,
     NonConstBufferDevice,
@@ -26,6 +27,7 @@ from placewire.aot.delegates import is_delegate_call
 from placewire.aot.graph import InputKind, MethodGraph
 from placewire.aot.operators import kernel_of, wire_name
 from placewire.aot.reshapes import is_alias
+from placewire.aot.sources import frames_of
 from placewire.aot.specs import is_item, spec_of, specs_of
 
 from .calls import argument_value, kernel_arguments, number_operator
@@ -54,9 +56,16 @@ def emit_method(
     constants: ConstantPool,
     initial_values: ConstantPool,
     blobs: BlobPool,
+    *,
+    stacktraces: bool = False,
 ) -> ExecutionPlan:
     """The execution plan of a method whose tensors have their places."""
-    emission = _Emission(target, ValueTable(constants, initial_values), blobs)
+    emission = _Emission(
+        target,
+        ValueTable(constants, initial_values),
+        blobs,
+        stacktrace=[] if stacktraces else None,
+    )
     inputs = emission.placeholders(method)
     if target.name == "placewire":
         emission.require_placewire()
@@ -75,7 +84,12 @@ def emit_method(
         values=emission.values.values,
         inputs=inputs,
         outputs=outputs,
-        chains=[Chain(instructions=emission.instructions)],
+        chains=[
+            Chain(
+                instructions=emission.instructions,
+                stacktrace=emission.stacktrace,
+            )
+        ],
         operators=[Operator(name, overload) for name, overload in emission.operators],
         delegates=emission.delegates,
         non_const_buffer_sizes=[0, *(buffer.size for buffer in plan.buffers)]
@@ -92,6 +106,7 @@ class _Emission:
     blobs: BlobPool
     delegates: list[BackendDelegate] = field(default_factory=list)
     instructions: list[Instruction] = field(default_factory=list)
+    stacktrace: list[FrameList] | None = None
     operators: dict[tuple[str, str], int] = field(default_factory=dict)
     _indices: dict[fx.Node, int] = field(default_factory=dict)
 
@@ -114,6 +129,8 @@ class _Emission:
     def require_placewire(self) -> None:
         """Call what only placewire's runtime has, so that no other one runs the method."""
         self._append(REQUIRE, [])
+        if self.stacktrace is not None:
+            self.stacktrace.append(FrameList())
 
     def body(self, method: MethodGraph) -> None:
         for node in method.graph.nodes:
@@ -121,8 +138,11 @@ class _Emission:
                 self._delegate(node, method.delegates[str(node.args[0])])
             elif is_alias(node):
                 self._alias(node)
+            elif (copy := copy_kind(node)) is not None:
+                self._copy(node, copy)
             elif node.op == "call_function" and not is_item(node):
                 self._call(node)
+            self._note_source(node)
 
     def output(self, result: object) -> int:
         if isinstance(result, fx.Node):
@@ -138,9 +158,6 @@ class _Emission:
         return known
 
     def _call(self, node: fx.Node) -> None:
-        if (copy := copy_kind(node)) is not None:
-            self._copy(node, copy)
-            return
         if isinstance(node.target, OpOverload):
             kernel = kernel_of(node.target, self.target)
             assert kernel is not None, node.target
@@ -185,6 +202,13 @@ class _Emission:
             self.index_of(node),
         ]
         self._append(("executorch_prim::et_view", "default"), arguments)
+
+    def _note_source(self, node: fx.Node) -> None:
+        """Say of all instructions since the last time that they come from a node, if wanted."""
+        if self.stacktrace is None:
+            return
+        missing = len(self.instructions) - len(self.stacktrace)
+        self.stacktrace.extend(FrameList(frames_of(node)) for _ in range(missing))
 
     def _append(self, name: tuple[str, str], arguments: list[int]) -> None:
         index = self.operators.setdefault(name, len(self.operators))
