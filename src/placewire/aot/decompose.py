@@ -10,34 +10,13 @@ import torch
 from torch import fx
 from torch._ops import OpOverload
 
-from .graph import GraphInput, InputKind, MethodGraph, source_of
+from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Unsupported", "decompose"]
-
-
-@dataclass(frozen=True, slots=True)
-class Unsupported:
-    """Something of a method that cannot be exported.
-
-    Attributes:
-        method: The method.
-        what: The operator or construct.
-        reason: Why not.
-        source: The line of the user's code, if it is known.
-    """
-
-    method: str
-    what: str
-    reason: str
-    source: str | None
-
-    def __str__(self) -> str:
-        where = f"\n    {self.source}" if self.source else ""
-        return f"{self.method}: {self.what}: {self.reason}{where}"
 
 
 def decompose(method: MethodGraph, recipes: Recipes) -> tuple[MethodGraph, list[Unsupported]]:
@@ -99,6 +78,8 @@ class _Rewriting:
             return self._size_of(node, args)
         if not isinstance(target, OpOverload):
             return self._number(node, args, kwargs)
+        if target is torch.ops.aten.detach_.default:
+            return args[0]
         if target._schema.is_mutable:
             return self._taken_apart(self._copied(node))
         operands = list(dict.fromkeys(_nodes_in((args, kwargs))))

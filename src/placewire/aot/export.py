@@ -175,7 +175,8 @@ class _Lowering:
         methods, unsupported = [], []
         with self.report.stage("decompose"):
             for name, program in programs.items():
-                method = capture(name, program)
+                method, refused = capture(name, program)
+                unsupported += refused
                 method, missing = decompose(method, Recipes(method.fakes, self.target))
                 unsupported += missing
                 methods.append(method)
