@@ -136,7 +136,8 @@ class _Flattening:
         new: dict[fx.Node, Any] = {}
         for node in self._method.graph.find_nodes(op="placeholder"):
             new[node] = self._last = self._graph.node_copy(node)
-        self._graph.output(self._copied(self._module, new))
+        results = self._copied(self._module, new)
+        self._graph.output(tuple(results) if isinstance(results, list | tuple) else (results,))
         method = _replaced(self._method, self._graph)
         method.inputs, method.bodies = self._inputs, self._bodies
         return method

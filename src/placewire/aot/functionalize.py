@@ -387,7 +387,7 @@ class _Sweep:
         for placeholder, value in changed.items():
             self._inputs[placeholder].mutated = True
             self._call(_aten.copy_.default, (placeholder, value)).meta["val"] = placeholder.meta["val"]
-        self._graph.output(tuple(results) if isinstance(results, list | tuple) else results)
+        self._graph.output(tuple(results))
 
     def _refuse_outside(self, memory: _Memory) -> None:
         placeholder = memory.placeholder

@@ -23,6 +23,9 @@ from placewire.aot.graph import InputKind, MethodGraph
 from placewire.aot.operators import kernel_of, wire_name
 from placewire.aot.specs import is_item, specs_of
 
+from placewire.aot.control_flow import is_control_flow
+from placewire.aot.views import is_view
+from .control_flow import emit_control_flow
 from .calls import argument_value, kernel_arguments, number_operator
 from .values import ValueTable
 
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
     from .constants import ConstantPool
 
-__all__ = ["emit_method"]
+__all__ = ["Emission", "emit_method"]
 
 
 def emit_method(
@@ -43,7 +46,7 @@ def emit_method(
     initial_values: ConstantPool,
 ) -> ExecutionPlan:
     """The execution plan of a method whose tensors have their places."""
-    emission = _Emission(target, ValueTable(constants, initial_values))
+    emission = Emission(target, ValueTable(constants, initial_values))
     inputs = emission.placeholders(method)
     emission.body(method)
     outputs = [emission.output(result) for result in method.results]
@@ -70,17 +73,22 @@ def emit_method(
 
 
 @dataclass
-class _Emission:
+class Emission:
+    """A method as far as it is emitted: its values, instructions and operators."""
+
     target: Target
     values: ValueTable
     instructions: list[Instruction] = field(default_factory=list)
     operators: dict[tuple[str, str], int] = field(default_factory=dict)
     _indices: dict[fx.Node, int] = field(default_factory=dict)
+    _items: dict[fx.Node, list[int]] = field(default_factory=dict)
 
     def placeholders(self, method: MethodGraph) -> list[int]:
         """Give every placeholder a value; the indices of the user's inputs come back."""
         inputs = []
         for node, given in zip(method.placeholders, method.inputs, strict=True):
+            if given.kind is InputKind.OPERAND:
+                continue
             specs = specs_of(node)
             if specs:
                 index = self.values.tensor(specs[0])
@@ -95,7 +103,9 @@ class _Emission:
 
     def body(self, method: MethodGraph) -> None:
         for node in method.graph.nodes:
-            if node.op == "call_function" and not is_item(node):
+            if is_control_flow(node.target):
+                emit_control_flow(self, method, node)
+            elif node.op == "call_function" and not is_item(node) and not is_view(node):
                 self._call(node)
 
     def output(self, result: object) -> int:
@@ -106,17 +116,30 @@ class _Emission:
     def index_of(self, node: fx.Node) -> int:
         """The value of a node that has one result."""
         known = self._indices.get(node)
-        if known is None:
+        if known is None and specs_of(node):
             (spec,) = specs_of(node)
             known = self._indices[node] = self.values.tensor(spec)
+        elif known is None:
+            assert is_item(node)
+            source, item = node.args
+            assert isinstance(source, fx.Node)
+            known = self._indices[node] = self._items[source][item]  # type: ignore[index]
         return known
+
+    def name(self, node: fx.Node, index: int) -> None:
+        """Say which value a node stands for."""
+        self._indices[node] = index
+
+    def name_items(self, node: fx.Node, indices: list[int]) -> None:
+        """Say which values the results of a node stand for."""
+        self._items[node] = indices
 
     def _call(self, node: fx.Node) -> None:
         if isinstance(node.target, OpOverload):
             kernel = kernel_of(node.target, self.target)
             assert kernel is not None, node.target
             arguments, results = kernel_arguments(node, kernel, self.values, self.index_of)
-            self._append(wire_name(kernel), arguments)
+            self.call(wire_name(kernel), arguments)
         else:
             name = number_operator(node)
             assert name is not None, node.target
@@ -124,10 +147,11 @@ class _Emission:
                 argument_value(value, "number", self.values, self.index_of) for value in node.args
             ]
             results = [self.values.result(node.meta["val"])]
-            self._append(name, [*arguments, *results])
+            self.call(name, [*arguments, *results])
         if len(results) == 1:
             self._indices[node] = results[0]
 
-    def _append(self, name: tuple[str, str], arguments: list[int]) -> None:
+    def call(self, name: tuple[str, str], arguments: list[int]) -> None:
+        """Append a call of a kernel."""
         index = self.operators.setdefault(name, len(self.operators))
         self.instructions.append(Instruction(KernelCall(index, arguments)))
