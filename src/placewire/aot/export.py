@@ -19,6 +19,7 @@ from .config import ExportConfig
 from .container import assemble
 from .decompose import Unsupported, decompose
 from .emit import ConstantPool, emit_method
+from .in_place import write_in_place
 from .memory import MemoryPlan, plan_memory
 from .passes import Pass, run_passes
 from .recipes import Recipes
@@ -26,6 +27,7 @@ from .report import Report, report_of
 from .simplify import simplify
 from .specs import add_specs
 from .target import target_of
+from .views import ShareMemory
 
 if TYPE_CHECKING:
     from placewire_schema import Finding
@@ -187,10 +189,12 @@ class _Lowering:
     def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
         with self.report.stage("simplify"):
             simplify(method)
+            write_in_place(method, self.target)
         with self.report.stage("specs"):
             add_specs(method)
         with self.report.stage("passes"):
-            results = run_passes(self.passes, method, {"kernels", "specs"})
+            passes = (*self.passes, ShareMemory())
+            results = run_passes(passes, method, {"kernels", "specs"})
         self.notes[method.name] = {
             name: result.summary for name, result in results.items() if result.summary
         }
@@ -200,7 +204,14 @@ class _Lowering:
     def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
         with self.report.stage("emit"):
             plans = [
-                emit_method(method, plan, self.target, self.constants, self.initial_values)
+                emit_method(
+                    method,
+                    plan,
+                    self.target,
+                    self.constants,
+                    self.initial_values,
+                    stacktraces=self.config.stacktraces,
+                )
                 for method, plan in methods
             ]
         for (method, memory), plan in zip(methods, plans, strict=True):

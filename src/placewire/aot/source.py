@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import torch
 from torch.export import ExportedProgram
 
-__all__ = ["SourceError", "load_source"]
+__all__ = ["Source", "SourceError", "load_source"]
 
 Source: TypeAlias = tuple[Any, tuple[Any, ...] | None, dict[str, Any] | None]
 """A model with its example arguments and keyword arguments; None if it is exported already."""

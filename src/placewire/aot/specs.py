@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
     from .fakes import FakeValues, Size
 
-__all__ = ["Place", "TensorSpec", "UnboundedSize", "add_specs", "spec_of", "specs_of"]
+__all__ = [
+    "Place",
+    "TensorSpec",
+    "UnboundedSize",
+    "add_specs",
+    "dim_order_of",
+    "is_item",
+    "scalar_type_of",
+    "spec_of",
+    "specs_of",
+]
 
 
 class UnboundedSize(ValueError):

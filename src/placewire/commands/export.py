@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["export"]
 
 
-class Compat(str, Enum):
+class _Compat(str, Enum):
     """The runtimes that a program can be for."""
 
     EXECUTORCH_1_5 = "executorch-1.5"
     PLACEWIRE = "placewire"
 
 
-class Planner(str, Enum):
+class _Planner(str, Enum):
     """How hard the memory planner tries."""
 
     FAST = "fast"
@@ -50,11 +50,11 @@ def export(
         typer.Option("--device", "-d", help="Run the whole model there, as in cuda:0."),
     ] = None,
     compat: Annotated[
-        Compat, typer.Option("--compat", help="The runtime that the program is for.")
-    ] = Compat.EXECUTORCH_1_5,
+        _Compat, typer.Option("--compat", help="The runtime that the program is for.")
+    ] = _Compat.EXECUTORCH_1_5,
     planner: Annotated[
-        Planner, typer.Option("--planner", help="How hard the memory planner tries.")
-    ] = Planner.FAST,
+        _Planner, typer.Option("--planner", help="How hard the memory planner tries.")
+    ] = _Planner.FAST,
     skip_h2d: Annotated[
         bool,
         typer.Option("--skip-h2d", help="Expect inputs of the device on the device."),

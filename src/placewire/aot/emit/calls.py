@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .values import ValueTable
 
-__all__ = ["NUMBER_OPERATORS", "kernel_arguments", "number_operator"]
+__all__ = ["NUMBER_OPERATORS", "argument_value", "kernel_arguments", "number_operator"]
 
 NUMBER_OPERATORS: dict[Callable[..., object], tuple[str, str]] = {
     operator.add: ("executorch_prim::add", "Scalar"),

@@ -34,6 +34,7 @@ def emit_control_flow(emission: Emission, method: MethodGraph, node: fx.Node) ->
         emitting.while_loop()
     else:
         emitting.mapped_loop()
+    emission.note_source(node)
 
 
 class _Emitting:
@@ -59,6 +60,7 @@ class _Emitting:
             for value, spec in zip(self._values, self._specs, strict=True)
         ]
         emission.name_items(node, self._results)
+        self._node = node
 
     def cond(self) -> None:
         true, false = self._bodies
@@ -149,6 +151,7 @@ class _Emitting:
             self._transfer(source, position)
 
     def _body(self, body: MethodGraph, operands: list[int]) -> None:
+        self._emission.note_source(self._node)
         for node, index in zip(operands_of(body), operands, strict=True):
             self._emission.name(node, index)
         self._emission.placeholders(body)

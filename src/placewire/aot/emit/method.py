@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from placewire_schema.program import (
     Chain,
     ContainerMetadata,
     ExecutionPlan,
+    FrameList,
     Instruction,
     KernelCall,
     NonConstBufferDevice,
@@ -19,14 +20,15 @@ from torch import fx
 from torch._ops import OpOverload
 from torch.utils import _pytree as pytree
 
+from placewire.aot.control_flow import is_control_flow
 from placewire.aot.graph import InputKind, MethodGraph
 from placewire.aot.operators import kernel_of, wire_name
+from placewire.aot.sources import frames_of
 from placewire.aot.specs import is_item, specs_of
-
-from placewire.aot.control_flow import is_control_flow
 from placewire.aot.views import is_view
-from .control_flow import emit_control_flow
+
 from .calls import argument_value, kernel_arguments, number_operator
+from .control_flow import emit_control_flow
 from .values import ValueTable
 
 if TYPE_CHECKING:
@@ -44,9 +46,13 @@ def emit_method(
     target: Target,
     constants: ConstantPool,
     initial_values: ConstantPool,
+    *,
+    stacktraces: bool = False,
 ) -> ExecutionPlan:
     """The execution plan of a method whose tensors have their places."""
-    emission = Emission(target, ValueTable(constants, initial_values))
+    emission = Emission(
+        target, ValueTable(constants, initial_values), stacktrace=[] if stacktraces else None
+    )
     inputs = emission.placeholders(method)
     emission.body(method)
     outputs = [emission.output(result) for result in method.results]
@@ -63,7 +69,12 @@ def emit_method(
         values=emission.values.values,
         inputs=inputs,
         outputs=outputs,
-        chains=[Chain(instructions=emission.instructions)],
+        chains=[
+            Chain(
+                instructions=emission.instructions,
+                stacktrace=emission.stacktrace,
+            )
+        ],
         operators=[Operator(name, overload) for name, overload in emission.operators],
         non_const_buffer_sizes=[0, *(buffer.size for buffer in plan.buffers)]
         if plan.buffers
@@ -79,6 +90,7 @@ class Emission:
     target: Target
     values: ValueTable
     instructions: list[Instruction] = field(default_factory=list)
+    stacktrace: list[FrameList] | None = None
     operators: dict[tuple[str, str], int] = field(default_factory=dict)
     _indices: dict[fx.Node, int] = field(default_factory=dict)
     _items: dict[fx.Node, list[int]] = field(default_factory=dict)
@@ -148,8 +160,16 @@ class Emission:
             ]
             results = [self.values.result(node.meta["val"])]
             self.call(name, [*arguments, *results])
+        self.note_source(node)
         if len(results) == 1:
             self._indices[node] = results[0]
+
+    def note_source(self, node: fx.Node) -> None:
+        """Say of all instructions since the last time that they come from a node, if wanted."""
+        if self.stacktrace is None:
+            return
+        missing = len(self.instructions) - len(self.stacktrace)
+        self.stacktrace.extend(FrameList(frames_of(node)) for _ in range(missing))
 
     def call(self, name: tuple[str, str], arguments: list[int]) -> None:
         """Append a call of a kernel."""
