@@ -12,16 +12,17 @@ from torch.fx.passes.utils.fuser_utils import topo_sort
 from placewire.device import Device
 from placewire.placement import TARGET_DEVICE
 
+from .control_flow import control_flow_of, is_control_flow, operands_of
 from .subgraph import Subgraph, cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from placewire_schema.program import CompileSpec
     from torch import fx
     from torch.export import ExportedProgram
 
-    from .graph import MethodGraph
+    from .graph import GraphInput, MethodGraph
     from .partition import Backend, Partition
     from .target import Compat
 
@@ -29,7 +30,9 @@ __all__ = [
     "Delegate",
     "DelegateCall",
     "PartitionError",
+    "body_constants",
     "call_delegate",
+    "constants_of",
     "delegate_calls",
     "delegate_device",
     "insert_delegates",
@@ -116,22 +119,57 @@ def delegate_device(compile_specs: Iterable[CompileSpec]) -> Device | None:
     return None
 
 
-def insert_delegates(method: MethodGraph, partitions: Sequence[Partition], compat: Compat) -> None:
+def constants_of(method: MethodGraph) -> dict[fx.Node, GraphInput]:
+    """The placeholders of a graph that are constant tensors."""
+    return {
+        node: given
+        for node, given in zip(method.placeholders, method.inputs, strict=True)
+        if given.is_constant and isinstance(node.meta["val"], torch.Tensor)
+    }
+
+
+def body_constants(
+    method: MethodGraph, constants: Mapping[fx.Node, GraphInput]
+) -> Iterator[tuple[MethodGraph, dict[fx.Node, GraphInput]]]:
+    """The bodies of control flow in a graph, with their operands that are constants outside.
+
+    Args:
+        method: The graph.
+        constants: The constants of the graph itself.
+    """
+    for node in method.graph.nodes:
+        if not is_control_flow(node.target):
+            continue
+        flow = control_flow_of(node.target, node.args)
+        for name in flow.bodies:
+            body = method.bodies[name.target]
+            operands = operands_of(body)[len(flow.carried) + len(flow.mapped) :]
+            outside = zip(operands, flow.outside, strict=True)
+            yield body, {node: constants[item] for node, item in outside if item in constants}
+
+
+def insert_delegates(
+    method: MethodGraph,
+    partitions: Sequence[Partition],
+    constants: Mapping[fx.Node, GraphInput],
+    compat: Compat,
+) -> None:
     """Replace partitions of a graph by calls of delegates, whose blobs are still to be made.
 
     Constants that a delegate on a device uses go into it, so that they need not be copied in every
     call; with `compat="placewire"` they stay outside, where they become tensors on its device. Of a
     delegate on the CPU, those go into it that nothing else uses.
 
+    Args:
+        method: The graph.
+        partitions: What to replace.
+        constants: The placeholders of the graph that stand for constants.
+        compat: The runtime that the program is for.
+
     Raises:
         PartitionError: The partitions cannot be called one after the other.
         InvalidArgumentError: A `target_device` is not a device.
     """
-    constants = {
-        node: given
-        for node, given in zip(method.placeholders, method.inputs, strict=True)
-        if given.is_constant and isinstance(node.meta["val"], torch.Tensor)
-    }
     taken: set[fx.Node] = set()
     for partition in partitions:
         if not partition.nodes or not taken.isdisjoint(partition.nodes):

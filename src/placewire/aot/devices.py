@@ -21,8 +21,9 @@ from torch._ops import OpOverload
 
 from placewire.placement import CPU
 
+from .control_flow import control_flow_of, is_control_flow, operands_of
 from .copies import CopyKind, copies_in
-from .delegates import delegate_calls, is_delegate_call
+from .delegates import body_constants, constants_of, delegate_calls, is_delegate_call
 from .graph import InputKind
 from .passes import PassResult
 from .reshapes import become_alias, is_reshape
@@ -31,6 +32,8 @@ from .simplify import remove_dead_code
 from .specs import TensorSpec, spec_of, specs_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from placewire.device import Device
 
     from .config import ExportConfig
@@ -61,10 +64,13 @@ class PropagateDevicePass:
         placement = _Placement(
             method,
             direct,
+            constants_of(method),
             self.config.for_method("skip_h2d_for_method_inputs", method.name),
             self.config.for_method("skip_d2h_for_method_outputs", method.name),
         )
         changed = placement.run()
+        if changed:
+            _hand_specs_to_bodies(method)
         return PassResult(changed, _summary(method))
 
 
@@ -96,12 +102,14 @@ class _Placement:
         method: The graph.
         direct: Copies from device to device are possible, and so are tensors that stay on a device
             from call to call.
+        constants: The placeholders that stand for constants.
         skip_inputs: User inputs for delegates are on their device already.
         skip_outputs: Results stay on the device that they are computed on.
     """
 
     method: MethodGraph
     direct: bool
+    constants: Mapping[fx.Node, GraphInput]
     skip_inputs: bool = False
     skip_outputs: bool = False
     _roots: dict[fx.Node, fx.Node] = field(default_factory=dict)
@@ -109,13 +117,15 @@ class _Placement:
     _homes: dict[fx.Node, Device] = field(default_factory=dict)
     _versions: dict[tuple[fx.Node, Device], fx.Node] = field(default_factory=dict)
     _inputs: dict[fx.Node, GraphInput] = field(default_factory=dict)
+    _specs: dict[fx.Node, TensorSpec] = field(default_factory=dict)
 
     def run(self) -> bool:
         """Place the graph and its bodies; tells whether any of it is on a device."""
         changed = False
-        for body in self.method.bodies.values():
+        for body, constants in body_constants(self.method, self.constants):
             # Operands come from the CPU and results go back there, as from and to a method's user.
-            changed |= _Placement(body, self.direct).run()
+            inside = constants | constants_of(body)
+            changed |= _Placement(body, self.direct, inside).run()
         if not any(call.delegate.device for call in delegate_calls(self.method)):
             return changed
         remove_dead_code(self.method)
@@ -137,8 +147,9 @@ class _Placement:
         """Group tensors that are one memory, and say where each is first."""
         for node in self.method.graph.nodes:
             if isinstance(node.meta.get("spec"), TensorSpec):
-                root = self._roots[node.args[0]] if is_reshape(node) else node
+                root = self._roots[node.args[0]] if self._is_of_same_version(node) else node
                 self._roots[node] = root
+                self._specs[node] = spec_of(node)
                 self._members.setdefault(root, []).append(node)
         for call in delegate_calls(self.method):
             if (device := call.delegate.device) is None:
@@ -150,6 +161,16 @@ class _Placement:
             for node in call.inputs:
                 if self.skip_inputs and self._is_user_tensor(self._roots.get(node)):
                     self._expect_on_device(self._roots[node], device)
+
+    def _is_of_same_version(self, node: fx.Node) -> bool:
+        """Whether a node is a view that always has the value of what it views.
+
+        What views a tensor that the method writes to has to be made at its own time.
+        """
+        if not is_reshape(node):
+            return False
+        given = self._inputs.get(self._roots[node.args[0]])  # type: ignore[index]
+        return given is None or not given.mutated
 
     def _is_user_tensor(self, node: fx.Node | None) -> bool:
         given = self._inputs.get(node) if node is not None else None
@@ -221,15 +242,16 @@ class _Placement:
         return known
 
     def _copy(self, root: fx.Node, home: Device, device: Device, user: fx.Node) -> fx.Node:
-        given = self._inputs.get(root)
-        if self.direct and given is not None and given.is_constant:
+        given = self.constants.get(root)
+        if self.direct and given is not None:
             return make_constant_resident(self.method, root, given, device)
+        source = root
         if not (home.is_cpu or device.is_cpu or self.direct):
-            root, home = self._at(root, CPU, user), CPU
+            source, home = self._at(root, CPU, user), CPU
         kind = CopyKind.between(home, device)
         with self.method.graph.inserting_before(user):
-            copy = self.method.graph.call_function(kind.functional, (root,))
-        _take_meta(copy, root, device)
+            copy = self.method.graph.call_function(kind.functional, (source,))
+        copy.meta = _meta_on(device, root, self._specs[root])
         return copy
 
     def _view(self, node: fx.Node, device: Device, user: fx.Node) -> fx.Node:
@@ -240,11 +262,13 @@ class _Placement:
             with self.method.graph.inserting_before(user):
                 view = self.method.graph.node_copy(node)
             view.replace_input_with(node.args[0], source)
-            _take_meta(view, node, device)
         else:
             view = node
-        if not device.is_cpu:
-            become_alias(view, device)
+        if device.is_cpu:
+            view.meta = {**node.meta, "spec": self._specs[node]}
+        else:
+            view.meta = _meta_on(device, node, self._specs[node])
+            become_alias(view)
         return view
 
     def _forget_copies(self, written: fx.Node) -> None:
@@ -252,6 +276,21 @@ class _Placement:
         for member in self._members[self._roots[written]]:
             for key in [key for key in self._versions if key[0] is member]:
                 del self._versions[key]
+
+
+def _hand_specs_to_bodies(method: MethodGraph) -> None:
+    """Let bodies know the tensors that they now take from outside."""
+    for node in method.graph.nodes:
+        if not is_control_flow(node.target):
+            continue
+        flow = control_flow_of(node.target, node.args)
+        for name in flow.bodies:
+            body = method.bodies[name.target]
+            operands = operands_of(body)[len(flow.carried) + len(flow.mapped) :]
+            for operand, item in zip(operands, flow.outside, strict=True):
+                if "spec" in operand.meta:
+                    operand.meta["spec"] = item.meta["spec"]
+            _hand_specs_to_bodies(body)
 
 
 def _written(node: fx.Node) -> list[fx.Node]:
@@ -269,11 +308,11 @@ def _written(node: fx.Node) -> list[fx.Node]:
     ]
 
 
-def _take_meta(node: fx.Node, source: fx.Node, device: Device) -> None:
-    """Give a new version of a tensor its value, and a spec of its own."""
-    node.meta = {key: source.meta[key] for key in ("val", "stack_trace") if key in source.meta}
-    node.meta["spec"] = replace(
-        spec_of(source),
+def _meta_on(device: Device, source: fx.Node, spec: TensorSpec) -> dict[str, object]:
+    """What to say of a version of a tensor on a device, which has a spec of its own."""
+    meta = {key: source.meta[key] for key in ("val", "stack_trace") if key in source.meta}
+    meta["spec"] = replace(
+        spec,
         device=device,
         planned=True,
         constant=None,
@@ -282,3 +321,4 @@ def _take_meta(node: fx.Node, source: fx.Node, device: Device) -> None:
         base=None,
         place=None,
     )
+    return meta

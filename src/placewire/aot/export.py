@@ -21,6 +21,7 @@ from .decompose import Unsupported, decompose
 from .delegates import lower_delegates
 from .devices import PropagateDevicePass
 from .emit import BlobPool, ConstantPool, emit_method
+from .in_place import write_in_place
 from .memory import MemoryPlan, plan_memory
 from .partition import Partitioner, partition, preserved_operators
 from .passes import Pass, run_passes
@@ -29,6 +30,7 @@ from .report import Report, report_of
 from .simplify import simplify
 from .specs import add_specs
 from .target import target_of
+from .views import ShareMemory
 
 if TYPE_CHECKING:
     from placewire_schema import Finding
@@ -185,7 +187,8 @@ class _Lowering:
         preserved = preserved_operators(self.partitioners)
         for name, program in programs.items():
             with self.report.stage("decompose"):
-                method = capture(name, program)
+                method, refused = capture(name, program)
+                unsupported += refused
                 method, missing = decompose(method, Recipes(method.fakes, self.target, preserved))
             if self.partitioners:
                 method, missing = self._partitioned(method)
@@ -210,11 +213,12 @@ class _Lowering:
     def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
         with self.report.stage("simplify"):
             simplify(method)
+            write_in_place(method, self.target)
         with self.report.stage("specs"):
             add_specs(method)
         with self.report.stage("passes"):
-            propagate = PropagateDevicePass(self.config)
-            results = run_passes((propagate, *self.passes), method, {"kernels", "specs"})
+            passes = (PropagateDevicePass(self.config), *self.passes, ShareMemory())
+            results = run_passes(passes, method, {"kernels", "specs"})
         self.notes[method.name] = {
             name: result.summary for name, result in results.items() if result.summary
         }

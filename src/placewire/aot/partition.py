@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
@@ -20,12 +20,12 @@ from torch._ops import OpOverload
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-from .delegates import insert_delegates, is_delegate_call
+from .delegates import body_constants, constants_of, insert_delegates, is_delegate_call
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-    from .graph import MethodGraph
+    from .graph import GraphInput, MethodGraph
     from .target import Compat
 
 __all__ = [
@@ -320,6 +320,15 @@ def partition(method: MethodGraph, partitioner: Partitioner, compat: Compat) -> 
     Raises:
         PartitionError, InvalidArgumentError: As `insert_delegates`.
     """
-    insert_delegates(method, partitioner.partition(method), compat)
-    for body in method.bodies.values():
-        partition(body, partitioner, compat)
+    _partition(method, partitioner, constants_of(method), compat)
+
+
+def _partition(
+    method: MethodGraph,
+    partitioner: Partitioner,
+    constants: Mapping[fx.Node, GraphInput],
+    compat: Compat,
+) -> None:
+    insert_delegates(method, partitioner.partition(method), constants, compat)
+    for body, inside in body_constants(method, constants):
+        _partition(body, partitioner, inside | constants_of(body), compat)

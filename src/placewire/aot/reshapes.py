@@ -11,9 +11,7 @@ from .specs import TensorSpec, spec_of
 if TYPE_CHECKING:
     from torch import fx
 
-    from placewire.device import Device
-
-__all__ = ["become_alias", "is_alias", "is_reshape"]
+__all__ = ["become_alias", "is_reshape"]
 
 _RESHAPES = frozenset(
     {
@@ -37,22 +35,14 @@ def is_reshape(node: fx.Node) -> bool:
     return contiguous and _sizes(node) is not None
 
 
-def become_alias(node: fx.Node, device: Device) -> None:
+def become_alias(node: fx.Node) -> None:
     """Let the tensor of a reshape lie in the memory of its source, so that no kernel is called."""
     sizes = _sizes(node)
     assert sizes is not None
     node.target = torch.ops.aten.view_copy.default
     node.args = (node.args[0], sizes)
     node.kwargs = {}
-    spec = spec_of(node)
-    spec.device = device
-    spec.base = spec_of(node.args[0])  # type: ignore[arg-type]
-
-
-def is_alias(node: fx.Node) -> bool:
-    """Whether a node's tensor lies in the memory of another one."""
-    spec = node.meta.get("spec")
-    return isinstance(spec, TensorSpec) and spec.base is not None
+    spec_of(node).base = spec_of(node.args[0])  # type: ignore[arg-type]
 
 
 def _sizes(node: fx.Node) -> tuple[object, ...] | None:

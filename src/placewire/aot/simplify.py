@@ -17,6 +17,8 @@ __all__ = ["remove_dead_code", "simplify"]
 
 def simplify(method: MethodGraph) -> None:
     """Remove copies that equal their source, operators without users, and unused constants."""
+    for body in method.bodies.values():
+        simplify(body)
     # What is overwritten at the end of the call, while a copy of what it was may live on.
     mutated = {
         node
@@ -76,6 +78,8 @@ def remove_dead_code(method: MethodGraph) -> None:
         else:
             method.graph.erase_node(node)
     method.inputs = kept
+    used = {node.target for node in method.graph.find_nodes(op="get_attr")}
+    method.bodies = {name: body for name, body in method.bodies.items() if name in used}
 
 
 def _has_effect(node: fx.Node) -> bool:

@@ -25,9 +25,9 @@ from placewire.aot.devices import PropagateDevicePass
 from placewire.aot.fakes import FakeValues
 from placewire.aot.graph import GraphInput, InputKind, MethodGraph
 from placewire.aot.partition import Partition
-from placewire.aot.reshapes import is_alias
 from placewire.aot.specs import add_specs, spec_of
 from placewire.aot.target import Compat
+from placewire.aot.views import is_view
 from placewire.device import Device
 from placewire.placement import CPU
 from tests.placewire.aot.demo_backend import DemoBackend, specs
@@ -115,7 +115,7 @@ def built(case: Case) -> MethodGraph:
     graph.output(tuple(values[result] for result in case.results))
     given = [GraphInput(InputKind.USER, f"input_{number}") for number in range(case.inputs)]
     method = MethodGraph("forward", graph, given, fakes)
-    insert_delegates(method, partitions, case.compat)
+    insert_delegates(method, partitions, {}, case.compat)
     return method
 
 
@@ -277,7 +277,7 @@ def _called(method: MethodGraph, node: fx.Node, found: dict[fx.Node, object]) ->
         assert target != placed[0].place
         assert kind is type(kind).between(placed[0].place, target)
         return Placed(kind.functional(placed[0].data), target)
-    if is_alias(node):
+    if is_view(node):
         assert spec_of(node).storage is spec_of(node.args[0]).storage  # type: ignore[arg-type]
         return Placed(placed[0].data.reshape(spec_of(node).sizes), placed[0].place)
     assert {item.place for item in placed} == {CPU}, node

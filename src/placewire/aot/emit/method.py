@@ -22,15 +22,17 @@ from torch import fx
 from torch._ops import OpOverload
 from torch.utils import _pytree as pytree
 
+from placewire.aot.control_flow import is_control_flow
 from placewire.aot.copies import CopyKind, copy_kind
 from placewire.aot.delegates import is_delegate_call
 from placewire.aot.graph import InputKind, MethodGraph
 from placewire.aot.operators import kernel_of, wire_name
-from placewire.aot.reshapes import is_alias
 from placewire.aot.sources import frames_of
 from placewire.aot.specs import is_item, spec_of, specs_of
+from placewire.aot.views import is_view
 
 from .calls import argument_value, kernel_arguments, number_operator
+from .control_flow import emit_control_flow
 from .values import ValueTable
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from .constants import ConstantPool
     from .delegates import BlobPool
 
-__all__ = ["REQUIRE", "emit_method"]
+__all__ = ["REQUIRE", "Emission", "emit_method"]
 
 REQUIRE = ("placewire::require", "")
 """The kernel that the first instruction calls with `compat="placewire"`; it does nothing."""
@@ -60,7 +62,7 @@ def emit_method(
     stacktraces: bool = False,
 ) -> ExecutionPlan:
     """The execution plan of a method whose tensors have their places."""
-    emission = _Emission(
+    emission = Emission(
         target,
         ValueTable(constants, initial_values),
         blobs,
@@ -100,7 +102,9 @@ def emit_method(
 
 
 @dataclass
-class _Emission:
+class Emission:
+    """A method as far as it is emitted: its values, instructions and operators."""
+
     target: Target
     values: ValueTable
     blobs: BlobPool
@@ -109,11 +113,14 @@ class _Emission:
     stacktrace: list[FrameList] | None = None
     operators: dict[tuple[str, str], int] = field(default_factory=dict)
     _indices: dict[fx.Node, int] = field(default_factory=dict)
+    _items: dict[fx.Node, list[int]] = field(default_factory=dict)
 
     def placeholders(self, method: MethodGraph) -> list[int]:
         """Give every placeholder a value; the indices of the user's inputs come back."""
         inputs = []
         for node, given in zip(method.placeholders, method.inputs, strict=True):
+            if given.kind is InputKind.OPERAND:
+                continue
             specs = specs_of(node)
             if specs:
                 index = self.values.tensor(specs[0])
@@ -128,21 +135,23 @@ class _Emission:
 
     def require_placewire(self) -> None:
         """Call what only placewire's runtime has, so that no other one runs the method."""
-        self._append(REQUIRE, [])
+        self.call(REQUIRE, [])
         if self.stacktrace is not None:
             self.stacktrace.append(FrameList())
 
     def body(self, method: MethodGraph) -> None:
         for node in method.graph.nodes:
-            if is_delegate_call(node):
+            if is_control_flow(node.target):
+                emit_control_flow(self, method, node)
+            elif is_delegate_call(node):
                 self._delegate(node, method.delegates[str(node.args[0])])
-            elif is_alias(node):
-                self._alias(node)
+            elif is_view(node):
+                self._view(node)
             elif (copy := copy_kind(node)) is not None:
                 self._copy(node, copy)
             elif node.op == "call_function" and not is_item(node):
                 self._call(node)
-            self._note_source(node)
+            self.note_source(node)
 
     def output(self, result: object) -> int:
         if isinstance(result, fx.Node):
@@ -152,17 +161,30 @@ class _Emission:
     def index_of(self, node: fx.Node) -> int:
         """The value of a node that has one result."""
         known = self._indices.get(node)
-        if known is None:
+        if known is None and specs_of(node):
             (spec,) = specs_of(node)
             known = self._indices[node] = self.values.tensor(spec)
+        elif known is None:
+            assert is_item(node)
+            source, item = node.args
+            assert isinstance(source, fx.Node)
+            known = self._indices[node] = self._items[source][item]  # type: ignore[index]
         return known
+
+    def name(self, node: fx.Node, index: int) -> None:
+        """Say which value a node stands for."""
+        self._indices[node] = index
+
+    def name_items(self, node: fx.Node, indices: list[int]) -> None:
+        """Say which values the results of a node stand for."""
+        self._items[node] = indices
 
     def _call(self, node: fx.Node) -> None:
         if isinstance(node.target, OpOverload):
             kernel = kernel_of(node.target, self.target)
             assert kernel is not None, node.target
             arguments, results = kernel_arguments(node, kernel, self.values, self.index_of)
-            self._append(wire_name(kernel), arguments)
+            self.call(wire_name(kernel), arguments)
         else:
             name = number_operator(node)
             assert name is not None, node.target
@@ -170,7 +192,7 @@ class _Emission:
                 argument_value(value, "number", self.values, self.index_of) for value in node.args
             ]
             results = [self.values.result(node.meta["val"])]
-            self._append(name, [*arguments, *results])
+            self.call(name, [*arguments, *results])
         if len(results) == 1:
             self._indices[node] = results[0]
 
@@ -186,14 +208,13 @@ class _Emission:
     def _copy(self, node: fx.Node, kind: CopyKind) -> None:
         (source,) = node.all_input_nodes
         result = self.index_of(node)
-        self._append(kind.wire_name, [self.index_of(source), result, result])
+        self.call(kind.wire_name, [self.index_of(source), result, result])
 
-    def _alias(self, node: fx.Node) -> None:
+    def _view(self, node: fx.Node) -> None:
         """A tensor in the memory of another: nothing to do, if all of it is known ahead of time."""
         spec = spec_of(node)
-        static = spec.dynamism is TensorShapeDynamism.STATIC
-        if static and spec.storage.planned:
-            self.index_of(node)
+        is_static = spec.dynamism is TensorShapeDynamism.STATIC
+        if is_static and (spec.storage.planned or spec.storage.constant is not None):
             return
         source, sizes = node.args
         arguments = [
@@ -201,15 +222,16 @@ class _Emission:
             argument_value(sizes, "List[SymInt]", self.values, self.index_of),
             self.index_of(node),
         ]
-        self._append(("executorch_prim::et_view", "default"), arguments)
+        self.call(("executorch_prim::et_view", "default"), arguments)
 
-    def _note_source(self, node: fx.Node) -> None:
+    def note_source(self, node: fx.Node) -> None:
         """Say of all instructions since the last time that they come from a node, if wanted."""
         if self.stacktrace is None:
             return
         missing = len(self.instructions) - len(self.stacktrace)
         self.stacktrace.extend(FrameList(frames_of(node)) for _ in range(missing))
 
-    def _append(self, name: tuple[str, str], arguments: list[int]) -> None:
+    def call(self, name: tuple[str, str], arguments: list[int]) -> None:
+        """Append a call of a kernel."""
         index = self.operators.setdefault(name, len(self.operators))
         self.instructions.append(Instruction(KernelCall(index, arguments)))
