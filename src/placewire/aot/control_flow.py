@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import torch
@@ -14,7 +14,7 @@ from .graph import InputKind, MethodGraph
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ControlFlow", "Kind", "control_flow_of", "is_control_flow", "methods_in", "operands_of", "set_aside"]
+__all__ = ["ControlFlow", "Kind", "control_flow_of", "drop_unused_operands", "is_control_flow", "methods_in", "operands_of", "set_aside"]
 
 Kind: TypeAlias = Literal["cond", "map", "scan", "while_loop"]
 
@@ -136,3 +136,29 @@ def set_aside(body: MethodGraph, carried: int) -> None:
                 copied.meta["val"] = result.meta["val"]
                 results[position] = copied
     body.output.args = (tuple(results),)
+
+
+def drop_unused_operands(method: MethodGraph) -> None:
+    """Take from the bodies in a graph what they are given from outside and do not use."""
+    for node in method.graph.nodes:
+        if not is_control_flow(node.target):
+            continue
+        flow = control_flow_of(node.target, node.args)
+        bodies = [method.bodies[name.target] for name in flow.bodies]
+        first = len(flow.carried) + len(flow.mapped)
+        operands = [operands_of(body)[first:] for body in bodies]
+        kept = [any(one.users for one in ones) for ones in zip(*operands, strict=True)]
+        if all(kept):
+            continue
+        outside = [item for item, keep in zip(flow.outside, kept, strict=True) if keep]
+        node.args = replace(flow, outside=tuple(outside)).arguments
+        for body, placeholders in zip(bodies, operands, strict=True):
+            _erase(body, [one for one, keep in zip(placeholders, kept, strict=True) if not keep])
+
+
+def _erase(body: MethodGraph, placeholders: list[fx.Node]) -> None:
+    unused = set(placeholders)
+    pairs = list(zip(body.placeholders, body.inputs, strict=True))
+    body.inputs = [given for node, given in pairs if node not in unused]
+    for node in placeholders:
+        body.graph.erase_node(node)

@@ -16,20 +16,22 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import torch
+from placewire_schema.program import TensorShapeDynamism
 from torch import fx
 from torch._ops import OpOverload
 
 from placewire.placement import CPU
 
-from .control_flow import control_flow_of, is_control_flow, operands_of
-from .copies import CopyKind, copies_in
-from .delegates import body_constants, constants_of, delegate_calls, is_delegate_call
+from .control_flow import control_flow_of, is_control_flow, methods_in
+from .copies import CopyKind, copies_in, is_copy
+from .delegates import constants_of, delegate_calls, is_delegate_call
 from .graph import InputKind
 from .passes import PassResult
 from .reshapes import become_alias, is_reshape
 from .residents import make_constant_resident, make_states_resident
 from .simplify import remove_dead_code
 from .specs import TensorSpec, spec_of, specs_of
+from .surroundings import Surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,15 +70,33 @@ class PropagateDevicePass:
             self.config.for_method("skip_h2d_for_method_inputs", method.name),
             self.config.for_method("skip_d2h_for_method_outputs", method.name),
         )
-        changed = placement.run()
+        changed = _has_devices(method)
         if changed:
-            _hand_specs_to_bodies(method)
+            placement.run()
         return PassResult(changed, _summary(method))
 
 
 def _summary(method: MethodGraph) -> str:
     kinds = [kind for _, kind, _ in copies_in(method)]
     return ", ".join(f"{kinds.count(kind)} {kind.label}" for kind in CopyKind if kind in kinds)
+
+
+def _copy_to_place(branch: MethodGraph, places: tuple[TensorSpec | None, ...]) -> None:
+    """Let the last copies of a branch put its results where those of the `cond` are."""
+    results = branch.results
+    for result, place in zip(results, places, strict=True):
+        if not isinstance(result, fx.Node) or place is None or not is_copy(result):
+            continue
+        shape = tuple(result.meta["val"].shape)
+        fits = place.dynamism is TensorShapeDynamism.DYNAMIC_BOUND or shape == place.sizes
+        if fits and list(result.users) == [branch.output] and results.count(result) == 1:
+            result.meta["spec"] = place
+
+
+def _has_devices(method: MethodGraph) -> bool:
+    """Whether a delegate in a method, or in one of its bodies, is on a device."""
+    calls = (call for part in methods_in(method) for call in delegate_calls(part))
+    return any(call.delegate.device is not None for call in calls)
 
 
 def _label(method: MethodGraph) -> bool:
@@ -105,6 +125,7 @@ class _Placement:
         constants: The placeholders that stand for constants.
         skip_inputs: User inputs for delegates are on their device already.
         skip_outputs: Results stay on the device that they are computed on.
+        surroundings: The graph around it, if it is a body of control flow.
     """
 
     method: MethodGraph
@@ -112,22 +133,17 @@ class _Placement:
     constants: Mapping[fx.Node, GraphInput]
     skip_inputs: bool = False
     skip_outputs: bool = False
+    surroundings: Surroundings | None = None
     _roots: dict[fx.Node, fx.Node] = field(default_factory=dict)
     _members: dict[fx.Node, list[fx.Node]] = field(default_factory=dict)
     _homes: dict[fx.Node, Device] = field(default_factory=dict)
     _versions: dict[tuple[fx.Node, Device], fx.Node] = field(default_factory=dict)
     _inputs: dict[fx.Node, GraphInput] = field(default_factory=dict)
     _specs: dict[fx.Node, TensorSpec] = field(default_factory=dict)
+    _operands: dict[fx.Node, int] = field(default_factory=dict)
 
-    def run(self) -> bool:
-        """Place the graph and its bodies; tells whether any of it is on a device."""
-        changed = False
-        for body, constants in body_constants(self.method, self.constants):
-            # Operands come from the CPU and results go back there, as from and to a method's user.
-            inside = constants | constants_of(body)
-            changed |= _Placement(body, self.direct, inside).run()
-        if not any(call.delegate.device for call in delegate_calls(self.method)):
-            return changed
+    def run(self) -> None:
+        """Place the graph and its bodies."""
         remove_dead_code(self.method)
         self._inputs = dict(zip(self.method.placeholders, self.method.inputs, strict=True))
         if self.direct:
@@ -136,15 +152,19 @@ class _Placement:
         self._find_homes()
         for node in list(self.method.graph.nodes):
             if node.op == "call_function" and node.target is not operator.getitem:
-                if not self._is_view(node):
+                if is_control_flow(node.target):
+                    self._serve_control_flow(node)
+                elif not self._is_view(node):
                     self._serve(node)
             elif node.op == "output":
                 self._serve_results(node)
         remove_dead_code(self.method)
-        return True
 
     def _find_homes(self) -> None:
         """Group tensors that are one memory, and say where each is first."""
+        if self.surroundings is not None:
+            self._operands = self.surroundings.positions(self.method)
+            self._homes = {node: spec.device for node in self._operands for spec in specs_of(node)}
         for node in self.method.graph.nodes:
             if isinstance(node.meta.get("spec"), TensorSpec):
                 root = self._roots[node.args[0]] if self._is_of_same_version(node) else node
@@ -204,6 +224,41 @@ class _Placement:
         for written in _written(node):
             self._forget_copies(written)
 
+    def _serve_control_flow(self, node: fx.Node) -> None:
+        """Place the bodies of a branch or loop.
+
+        It asks the CPU whether to go on, and what is carried and given back is there.
+        """
+
+        def at_home(item: object) -> object:
+            known = isinstance(item, fx.Node) and item in self._roots
+            return self._at(item, self._home(item), node) if known else item  # type: ignore[arg-type]
+
+        def on_host(item: object) -> object:
+            known = isinstance(item, fx.Node) and item in self._roots
+            return self._at(item, CPU, node) if known else item  # type: ignore[arg-type]
+
+        flow = control_flow_of(node.target, node.args)
+        surroundings = Surroundings(
+            replace(
+                flow,
+                predicate=on_host(flow.predicate),
+                carried=tuple(map(on_host, flow.carried)),
+                mapped=tuple(map(on_host, flow.mapped)),
+                outside=tuple(map(at_home, flow.outside)),
+            ),
+            [self.method.bodies[name.target] for name in flow.bodies],
+            lambda item, device: self._at(item, device, node),
+        )
+        surroundings.hand_in()
+        for body in surroundings.bodies:
+            constants = constants_of(body)
+            _Placement(body, self.direct, constants, surroundings=surroundings).run()
+        node.args = surroundings.arguments  # type: ignore[assignment]
+        if not flow.is_loop:
+            for body in surroundings.bodies:
+                _copy_to_place(body, node.meta["spec"])
+
     def _serve_results(self, output: fx.Node) -> None:
         results = []
         for result in self.method.results:
@@ -236,6 +291,8 @@ class _Placement:
         if known is None:
             if self._is_view(node):
                 known = self._view(node, device, user)
+            elif self.surroundings is not None and node in self._operands:
+                known = self.surroundings.operand(self.method, self._operands[node], device)
             else:
                 known = self._copy(node, home, device, user)
             self._versions[node, device] = known
@@ -276,21 +333,6 @@ class _Placement:
         for member in self._members[self._roots[written]]:
             for key in [key for key in self._versions if key[0] is member]:
                 del self._versions[key]
-
-
-def _hand_specs_to_bodies(method: MethodGraph) -> None:
-    """Let bodies know the tensors that they now take from outside."""
-    for node in method.graph.nodes:
-        if not is_control_flow(node.target):
-            continue
-        flow = control_flow_of(node.target, node.args)
-        for name in flow.bodies:
-            body = method.bodies[name.target]
-            operands = operands_of(body)[len(flow.carried) + len(flow.mapped) :]
-            for operand, item in zip(operands, flow.outside, strict=True):
-                if "spec" in operand.meta:
-                    operand.meta["spec"] = item.meta["spec"]
-            _hand_specs_to_bodies(body)
 
 
 def _written(node: fx.Node) -> list[fx.Node]:

@@ -20,6 +20,7 @@ from torch._ops import OpOverload
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from .control_flow import drop_unused_operands
 from .delegates import body_constants, constants_of, insert_delegates, is_delegate_call
 
 if TYPE_CHECKING:
@@ -332,3 +333,4 @@ def _partition(
     insert_delegates(method, partitioner.partition(method), constants, compat)
     for body, inside in body_constants(method, constants):
         _partition(body, partitioner, inside | constants_of(body), compat)
+    drop_unused_operands(method)  # constants that are in blobs now

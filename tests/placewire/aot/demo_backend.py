@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from placewire_schema.program import CompileSpec
@@ -12,7 +12,7 @@ from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
 from placewire.aot.graph import MethodGraph
-from placewire.aot.partition import OperatorPartitioner, Partition
+from placewire.aot.partition import Backend, OperatorPartitioner, Partition
 
 ADD = torch.ops.aten.add.Tensor
 SIN = torch.ops.aten.sin.default
@@ -49,17 +49,19 @@ class EachAlone:
         operators: What it takes.
         devices: The devices of the partitions in their order; the last one holds for all that
             follow. None is a delegate without a device.
+        backend: Where they go.
     """
 
     operators: Sequence[OpOverload]
     devices: Sequence[str | None] = ("cuda:0",)
+    backend: Backend = field(default_factory=DemoBackend)
     preserved: Container[OpOverload] = frozenset()
 
     def partition(self, method: MethodGraph) -> list[Partition]:
         nodes = [node for node in method.graph.nodes if node.target in self.operators]
         last = len(self.devices) - 1
         return [
-            Partition((node,), DemoBackend(), specs(self.devices[min(place, last)]))
+            Partition((node,), self.backend, specs(self.devices[min(place, last)]))
             for place, node in enumerate(nodes)
         ]
 

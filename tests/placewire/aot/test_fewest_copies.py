@@ -297,13 +297,13 @@ def reference(case: Case, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
     return [values[result] for result in case.results]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(cases())
 def test_no_way_to_run_a_graph_takes_fewer_copies(case: Case) -> None:
     assert len(list(copies_in(placed(case)))) == fewest_copies(case)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(cases())
 def test_every_operator_finds_its_inputs_on_its_device_and_computes_the_same(case: Case) -> None:
     inputs = [torch.arange(6.0).reshape(2, 3) + number for number in range(case.inputs)]
