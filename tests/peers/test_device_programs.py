@@ -46,7 +46,11 @@ def _plan(program: dict[str, Any]) -> dict[str, Any]:
 def _tensors(plan: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
     """What each value says, but for where in its buffer it is: that is the planner's business."""
     return [
-        (value["val"]["sizes"], value["val"]["allocation_info"]["memory_id"], value["val"].get("extra_tensor_info"))
+        (
+            value["val"]["sizes"],
+            value["val"]["allocation_info"]["memory_id"],
+            value["val"].get("extra_tensor_info"),
+        )
         for value in plan["values"]
     ]
 
@@ -56,7 +60,15 @@ def test_flatc_prints_of_it_what_it_prints_of_executorchs_own(
 ) -> None:
     (tmp_path / "ours.pte").write_bytes(dev_add)
     schema = executorch_schema / "program.fbs"
-    command = [executorch_flatc, "--json", "--strict-json", "--raw-binary", schema, "--", "ours.pte"]
+    command: list[str | Path] = [
+        executorch_flatc,
+        "--json",
+        "--strict-json",
+        "--raw-binary",
+        schema,
+        "--",
+        "ours.pte",
+    ]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     ours = _plan(json.loads((tmp_path / "ours.json").read_text("utf-8")))
     theirs = _plan(json.loads((corpus / "dev_add.json").read_text("utf-8")))
@@ -95,7 +107,9 @@ def test_its_runtime_asks_for_the_memory_of_the_device(
     # There is no CUDA in the wheel, so it stops at the first thing that it needs of the device.
     program = runtime.Runtime.get().load_program(dev_add)
     assert program.method_names == {"forward"}
-    with pytest.raises(RuntimeError, match="Failed to allocate 48 bytes for buffer 1 on device 1:0"):
+    with pytest.raises(
+        RuntimeError, match="Failed to allocate 48 bytes for buffer 1 on device 1:0"
+    ):
         program.load_method("forward")
     assert "No device allocator registered for device type 1" in "".join(capfd.readouterr())
 
@@ -121,7 +135,10 @@ def test_its_runtime_refuses_a_program_for_ours_when_it_loads_it(
 
 def test_its_runtime_runs_what_no_backend_took() -> None:
     artifact = export(module(_add), matrices(2), partitioners=[EachAlone([])])
-    (result,) = runtime.Runtime.get().load_program(artifact.pte).load_method("forward").execute(
-        list(matrices(2))
+    (result,) = (
+        runtime.Runtime.get()
+        .load_program(artifact.pte)
+        .load_method("forward")
+        .execute(list(matrices(2)))
     )
     assert torch.equal(result, torch.ones(2, 2))

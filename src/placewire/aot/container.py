@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from placewire_schema.program import Program, SubsegmentOffsets
 
@@ -10,8 +10,6 @@ from placewire.pte import PteFile
 
 if TYPE_CHECKING:
     from placewire_schema.program import ExecutionPlan
-
-    from typing_extensions import Buffer
 
     from .emit import BlobPool, ConstantPool
 
@@ -32,7 +30,7 @@ def assemble(
         execution_plan=sorted(plans, key=lambda plan: plan.name),
         constant_segment=SubsegmentOffsets(segment_index=0, offsets=constants.offsets()),
     )
-    segments: list[Buffer] = [constants.segment()]
+    segments: list[Any] = [constants.segment()]
     if len(initial_values):
         program.mutable_data_segments = [SubsegmentOffsets(1, initial_values.offsets())]
         segments.append(initial_values.segment())

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CopyKind", "copies_in", "copy_kind", "is_copy"]
 
-_LIBRARY = torch.library.Library("placewire", "FRAGMENT")
+_LIBRARY = torch.library.Library("placewire", "FRAGMENT")  # type: ignore[no-untyped-call]
 
 
 def _define(name: str) -> None:
     """Define an operator with both variants; in eager mode all memory is the same to it."""
-    _LIBRARY.define(f"{name}(Tensor self) -> Tensor")
-    _LIBRARY.define(f"{name}.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
-    _LIBRARY.impl(name, _copied, "CompositeExplicitAutograd")
-    _LIBRARY.impl(f"{name}.out", _copied_to, "CompositeExplicitAutograd")
+    _LIBRARY.define(f"{name}(Tensor self) -> Tensor")  # type: ignore[no-untyped-call]
+    _LIBRARY.define(f"{name}.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")  # type: ignore[no-untyped-call]
+    _LIBRARY.impl(name, _copied, "CompositeExplicitAutograd")  # type: ignore[no-untyped-call]
+    _LIBRARY.impl(f"{name}.out", _copied_to, "CompositeExplicitAutograd")  # type: ignore[no-untyped-call]
 
 
 def _copied(tensor: torch.Tensor) -> torch.Tensor:

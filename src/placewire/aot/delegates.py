@@ -87,7 +87,7 @@ class DelegateCall:
         yield from self.node.users
 
 
-def call_delegate(name: str, *inputs: Any) -> tuple[torch.Tensor, ...]:
+def call_delegate(name: str, *_inputs: Any) -> tuple[torch.Tensor, ...]:
     """The target of nodes that call a delegate, which `MethodGraph.delegates` has by its name."""
     raise RuntimeError(f"the delegate {name} runs on a runtime with its backend, not in a graph")
 

@@ -1,4 +1,4 @@
-"""PropagateDevicePass: every tensor gets its device, and copies stand where one is left for another.
+"""PropagateDevicePass: every tensor gets its device, and copies where one is left for another.
 
 A tensor is somewhere first, its home: what a delegate computes on the delegate's device, everything
 else on the CPU. A consumer needs it where it runs. For each device besides its home that needs a
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from placewire_schema.program import TensorShapeDynamism
@@ -219,8 +219,8 @@ class _Placement:
             device = self._home(needed[0])  # a size is known without looking at the data
         versions = {source: self._at(source, device, node) for source in needed}
         if any(versions[source] is not source for source in needed):
-            node.args = fx.map_arg(node.args, lambda source: versions.get(source, source))  # type: ignore[assignment]
-            node.kwargs = fx.map_arg(node.kwargs, lambda source: versions.get(source, source))  # type: ignore[assignment]
+            node.args = fx.map_arg(node.args, lambda source: versions.get(source, source))
+            node.kwargs = fx.map_arg(node.kwargs, lambda source: versions.get(source, source))
         for written in _written(node):
             self._forget_copies(written)
 
@@ -260,7 +260,7 @@ class _Placement:
                 _copy_to_place(body, node.meta["spec"])
 
     def _serve_results(self, output: fx.Node) -> None:
-        results = []
+        results: list[Any] = []
         for result in self.method.results:
             if isinstance(result, fx.Node) and result in self._roots:
                 home = self._home(result)
@@ -345,14 +345,17 @@ def _written(node: fx.Node) -> list[fx.Node]:
     return [
         value
         for argument in arguments
-        if argument.alias_info is not None and argument.alias_info.is_write
+        if argument.alias_info is not None
+        and argument.alias_info.is_write
         and isinstance(value := given.get(argument.name), fx.Node)
     ]
 
 
 def _meta_on(device: Device, source: fx.Node, spec: TensorSpec) -> dict[str, object]:
     """What to say of a version of a tensor on a device, which has a spec of its own."""
-    meta = {key: source.meta[key] for key in ("val", "stack_trace") if key in source.meta}
+    meta: dict[str, object] = {
+        key: source.meta[key] for key in ("val", "stack_trace") if key in source.meta
+    }
     meta["spec"] = replace(
         spec,
         device=device,

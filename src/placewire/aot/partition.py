@@ -261,9 +261,7 @@ class _Contracted(OperatorSupportBase):
             stretches[self._first(node)].append(node)
         result = fx.Graph()
         groups: dict[fx.Node, fx.Node] = {}
-        for first, members in sorted(
-            stretches.items(), key=lambda item: self._levels[item[0]]
-        ):
+        for first, members in sorted(stretches.items(), key=lambda item: self._levels[item[0]]):
             sources = {
                 groups[self._first(source)]: None
                 for member in members
@@ -283,7 +281,9 @@ def _stretch(*_: object) -> None:
 
 def is_number(node: fx.Node) -> bool:
     """Whether a node computes a symbolic number, such as a size."""
-    return isinstance(node.meta.get("val"), int | float | torch.SymInt | torch.SymFloat | torch.SymBool)
+    return isinstance(
+        node.meta.get("val"), int | float | torch.SymInt | torch.SymFloat | torch.SymBool
+    )
 
 
 def _may_be_delegated(node: fx.Node) -> bool:
@@ -311,7 +311,7 @@ def preserved_operators(partitioners: Sequence[Partitioner]) -> Container[OpOver
 class _Union:
     parts: tuple[Container[OpOverload], ...]
 
-    def __contains__(self, item: OpOverload) -> bool:
+    def __contains__(self, item: object) -> bool:
         return any(item in part for part in self.parts)
 
 

@@ -40,7 +40,7 @@ def become_alias(node: fx.Node) -> None:
     sizes = _sizes(node)
     assert sizes is not None
     node.target = torch.ops.aten.view_copy.default
-    node.args = (node.args[0], sizes)
+    node.args = (node.args[0], sizes)  # type: ignore[assignment]
     node.kwargs = {}
     spec_of(node).base = spec_of(node.args[0])  # type: ignore[arg-type]
 

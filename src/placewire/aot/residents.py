@@ -109,7 +109,7 @@ def _write_in_place(
     spec = spec_of(buffer)
     spec.device = device
     specs = list(call.meta["spec"])
-    specs[new.args[1]] = spec  # type: ignore[call-overload]
+    specs[new.args[1]] = spec  # type: ignore[index]
     call.meta["spec"] = tuple(specs)
     new.meta["spec"] = spec
     write.replace_all_uses_with(new)

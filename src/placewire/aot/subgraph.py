@@ -9,8 +9,7 @@ import torch
 from torch import fx
 from torch._export.verifier import TrainingIRVerifier
 from torch._prims_common import make_channels_last_strides_for
-from torch.export import ExportedProgram
-from torch.export import ModuleCallEntry, ModuleCallSignature
+from torch.export import ExportedProgram, ModuleCallEntry, ModuleCallSignature
 from torch.export.graph_signature import (
     ArgumentSpec,
     ExportGraphSignature,
@@ -88,9 +87,7 @@ def cut(
     return Subgraph(program, tuple(inputs), tuple(outputs), values, tuple(read_again))
 
 
-def _results(
-    nodes: Sequence[fx.Node], inside: set[fx.Node]
-) -> tuple[list[fx.Node], list[fx.Node]]:
+def _results(nodes: Sequence[fx.Node], inside: set[fx.Node]) -> tuple[list[fx.Node], list[fx.Node]]:
     """The tensors that are used outside, and the numbers that must be worked out again there."""
     wanted: set[fx.Node] = set()
     read_again: list[fx.Node] = []
@@ -170,14 +167,18 @@ def _argument(node: fx.Node) -> ArgumentSpec:
         return TensorArgument(node.name)
     if isinstance(value, torch.SymBool | bool):
         return SymBoolArgument(node.name)
-    return SymFloatArgument(node.name) if isinstance(value, torch.SymFloat | float) else SymIntArgument(node.name)
+    return (
+        SymFloatArgument(node.name)
+        if isinstance(value, torch.SymFloat | float)
+        else SymIntArgument(node.name)
+    )
 
 
 def _ranges(nodes: Iterable[fx.Node], fakes: FakeValues) -> dict[object, object]:
     """The ranges of the symbols in the sizes of nodes."""
     environment = fakes.mode.shape_env
     assert environment is not None
-    found = {}
+    found: dict[object, object] = {}
     for node in nodes:
         value = node.meta["val"]
         sizes = value.shape if isinstance(value, torch.Tensor) else (value,)

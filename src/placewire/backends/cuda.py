@@ -53,7 +53,9 @@ class CudaPartitioner(PredicatePartitioner):
         text = bytes(given[0].value).decode("utf-8", "backslashreplace") if given else str(device)
         self.device = Device.parse(text.strip())
         if self.device.type is not DeviceType.CUDA:
-            raise InvalidArgumentError(f"{text!r} is not a CUDA device; valid is cuda:0 to cuda:127")
+            raise InvalidArgumentError(
+                f"{text!r} is not a CUDA device; valid is cuda:0 to cuda:127"
+            )
         if not given:
             specs += (CompileSpec(TARGET_DEVICE, str(self.device).encode()),)
         backend = backend or TorchBackend()

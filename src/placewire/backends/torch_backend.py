@@ -1,4 +1,4 @@
-"""The backend `placewire.torch`, which lets PyTorch run any part of a graph: its ahead-of-time half."""
+"""The ahead-of-time half of the backend `placewire.torch`: PyTorch runs any part of a graph."""
 
 from __future__ import annotations
 

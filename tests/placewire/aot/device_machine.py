@@ -1,4 +1,4 @@
-"""A machine with devices in host memory that runs exported programs, and checks where everything is.
+"""A machine with devices in host memory, which runs programs and checks where everything is.
 
 Each planned buffer is memory of its own. Kernels of the CPU must find all tensors on the CPU,
 delegates theirs on their device, and a copy must go where it says.
@@ -27,7 +27,13 @@ from torch.utils import _pytree as pytree
 
 from placewire.aot import Artifact
 from placewire.device import Device
-from placewire.placement import CPU, buffer_devices, target_device, target_device_specs, tensor_device
+from placewire.placement import (
+    CPU,
+    buffer_devices,
+    target_device,
+    target_device_specs,
+    tensor_device,
+)
 
 _FORMATS = (
     torch.contiguous_format,
@@ -47,11 +53,10 @@ class Machine:
 
     def __init__(self, artifact: Artifact, method: str = "forward") -> None:
         self.file = artifact.file
-        (self.plan,) = [
-            plan for plan in artifact.program.execution_plan if plan.name == method
-        ]
+        (self.plan,) = [plan for plan in artifact.program.execution_plan if plan.name == method]
         self.memory = [
-            torch.full((size,), 0xA5, dtype=torch.uint8) for size in self.plan.non_const_buffer_sizes
+            torch.full((size,), 0xA5, dtype=torch.uint8)
+            for size in self.plan.non_const_buffer_sizes
         ]
         self.devices = buffer_devices(self.plan)
         self.values: list[Any] = [self._value(entry.val) for entry in self.plan.values]
@@ -98,9 +103,11 @@ class Machine:
         program, device = self.delegates[call.delegate_index]
         tensors = [index for index in call.args if isinstance(self.plan.values[index].val, Tensor)]
         assert {self.device(index) for index in tensors} == {device}
-        count = len(pytree.tree_leaves(program.call_spec.in_spec.unflatten(
-            [0] * program.call_spec.in_spec.num_leaves
-        )))
+        count = len(
+            pytree.tree_leaves(
+                program.call_spec.in_spec.unflatten([0] * program.call_spec.in_spec.num_leaves)
+            )
+        )
         given = [self.values[index] for index in call.args[:count]]
         given = [item.clone() if isinstance(item, torch.Tensor) else item for item in given]
         results = program.module()(*given)

@@ -53,9 +53,7 @@ class TestTorchBackend:
 
     def test_nothing_in_it_was_decomposed(self) -> None:
         targets = {
-            str(node.target)
-            for node in loaded(lowered()).graph.nodes
-            if node.op == "call_function"
+            str(node.target) for node in loaded(lowered()).graph.nodes if node.op == "call_function"
         }
         assert targets == {"aten.linear.default", "aten.silu.default"}
 

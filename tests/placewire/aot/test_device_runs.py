@@ -1,4 +1,4 @@
-"""Programs for devices compute what the model does: every buffer in memory of its own, call by call."""
+"""Programs for devices compute what the model does, call by call, with memory for each device."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Branch(torch.nn.Module):
         super().__init__()
         self.weight = torch.nn.Parameter(torch.full((2, 2), 3.0))
 
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
         total = x + y
         return torch.cond(
             x.sum() > 0,
@@ -81,7 +81,7 @@ class Accumulator(torch.nn.Module):
 
 class Loop(torch.nn.Module):
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
-        return while_loop(
+        return while_loop(  # type: ignore[no-untyped-call]
             lambda count, _: count < 3,
             lambda count, value: (count + 1, value + y),
             (torch.tensor(0), x + y),

@@ -1,4 +1,4 @@
-"""Where tensors are placed and what is copied: upstream's named tests, and what goes beyond them."""
+"""Where tensors are placed and what is copied: upstream's named tests, and what goes beyond."""
 
 from __future__ import annotations
 
@@ -183,9 +183,7 @@ class TestNoDevice:
             ExportConfig(skip_h2d_for_method_inputs=True, skip_d2h_for_method_outputs=True),
             ExportConfig(skip_h2d_for_method_inputs={"forward": True, "other": False}),
         ]
-        files = {
-            lower(lambda a, b: (a + b).sin(), 2, config=config).pte for config in settings
-        }
+        files = {lower(lambda a, b: (a + b).sin(), 2, config=config).pte for config in settings}
         assert len(files) == 1
 
 
@@ -211,7 +209,9 @@ class TestTargetDevice:
         self, value: bytes
     ) -> None:
         shown = value.decode("utf-8", "backslashreplace")
-        with pytest.raises(InvalidArgumentError, match="is not a device; valid is cpu or cuda") as caught:
+        with pytest.raises(
+            InvalidArgumentError, match="is not a device; valid is cpu or cuda"
+        ) as caught:
             lower(lambda a, b: a + b, 2, adds_on(value))
         assert repr(shown) in str(caught.value)
         assert "target_device" in str(caught.value)
@@ -265,7 +265,9 @@ class TestSeveralDelegates:
         devices = ["cuda:0", "cuda:0", "cuda:1", "cuda:1"]
         artifact = lower(function, 3, EachAlone([ADD], devices))
         outputs = [call[-1] for call in arguments(artifact, "delegate")]
-        crossing = [call for call in arguments(artifact, "et_copy::_d2h_copy") if call[0] == outputs[0]]
+        crossing = [
+            call for call in arguments(artifact, "et_copy::_d2h_copy") if call[0] == outputs[0]
+        ]
         assert len(crossing) == 1
         uploads = [
             call for call in arguments(artifact, "et_copy::_h2d_copy") if call[0] == crossing[0][1]
@@ -273,9 +275,7 @@ class TestSeveralDelegates:
         assert [device(artifact, call[1]) for call in uploads] == [CUDA1]
 
     def test_each_has_its_own_device_and_a_buffer_for_it(self) -> None:
-        artifact = lower(
-            lambda a, b, c: (a + b, b + c), 3, EachAlone([ADD], ["cuda:3", "cuda:1"])
-        )
+        artifact = lower(lambda a, b, c: (a + b, b + c), 3, EachAlone([ADD], ["cuda:3", "cuda:1"]))
         devices = [device(artifact, call[-1]) for call in arguments(artifact, "delegate")]
         assert sorted(devices) == [CUDA1, Device.parse("cuda:3")]
         assert plan_of(artifact).non_const_buffer_device == [
@@ -308,7 +308,9 @@ class TestViews:
 
     def test_it_lies_in_the_memory_of_what_it_views(self) -> None:
         artifact = lower(lambda a, b: (a + b).view(4).sin(), 2, EachAlone([ADD, SIN]))
-        assert steps(artifact) == ["et_copy::_h2d_copy"] * 2 + ["delegate"] * 2 + ["et_copy::_d2h_copy"]
+        assert steps(artifact) == ["et_copy::_h2d_copy"] * 2 + ["delegate"] * 2 + [
+            "et_copy::_d2h_copy"
+        ]
         first, second = arguments(artifact, "delegate")
         written, read = (plan_of(artifact).values[value].val for value in (first[-1], second[0]))
         assert isinstance(written, Tensor)
@@ -389,7 +391,9 @@ class TestSkippingCopies:
         assert copies(artifact) == (1, 3)  # to the host and on to cuda:1, and two results
 
     def test_an_input_for_the_cpu_alone_stays_there_and_planned(self) -> None:
-        artifact = lower(lambda a, b, c: (a + b, c.sin()), 3, adds_on("cuda:0"), config=_skip_both())
+        artifact = lower(
+            lambda a, b, c: (a + b, c.sin()), 3, adds_on("cuda:0"), config=_skip_both()
+        )
         value = plan_of(artifact).inputs[2]
         assert device(artifact, value) == CPU
         assert is_planned(artifact, value)
@@ -414,10 +418,12 @@ class TestSkippingCopies:
         assert device(artifact, value) == CUDA0
         assert is_planned(artifact, value)
 
-    @pytest.mark.parametrize("setting", ["skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs"])
+    @pytest.mark.parametrize(
+        "setting", ["skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs"]
+    )
     def test_a_method_named_with_false_is_not_skipped(self, setting: str) -> None:
         # Upstream takes any non-empty dictionary for a yes.
-        config = ExportConfig(**{setting: {"forward": False}})
+        config = ExportConfig.model_validate({setting: {"forward": False}})
         assert copies(lower(lambda a, b: a + b, 2, adds_on("cuda:0"), config=config)) == (2, 1)
 
     def test_each_method_has_its_own_setting(self) -> None:
@@ -432,13 +438,15 @@ class TestSkippingCopies:
         assert copies(artifact, "second") == (2, 1)
         assert copies(artifact, "third") == (2, 1)
 
-    @pytest.mark.parametrize("setting", ["skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs"])
+    @pytest.mark.parametrize(
+        "setting", ["skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs"]
+    )
     @pytest.mark.parametrize("value", [True, {"forward": True}])
     def test_nothing_can_be_skipped_without_planning_for_devices(
         self, setting: str, value: object
     ) -> None:
         with pytest.raises(ValueError, match=f"{setting} leaves out copies, but without"):
-            ExportConfig(enable_device_memory_planning=False, **{setting: value})
+            ExportConfig.model_validate({"enable_device_memory_planning": False, setting: value})
 
     def test_a_dictionary_of_false_asks_for_nothing(self) -> None:
         ExportConfig(
@@ -472,9 +480,7 @@ class TestWithoutDevicePlanning:
 
 class TestPlanning:
     def test_a_method_on_devices_alone_has_no_buffer_for_the_cpu(self) -> None:
-        artifact = lower(
-            lambda a, b, c: (a + b) + c, 3, EachAlone([ADD]), config=_skip_both()
-        )
+        artifact = lower(lambda a, b, c: (a + b) + c, 3, EachAlone([ADD]), config=_skip_both())
         plan = plan_of(artifact)
         assert plan.non_const_buffer_sizes == [0, 16]
         assert plan.non_const_buffer_device == [NonConstBufferDevice(1, DeviceType.CUDA, 0)]
@@ -486,9 +492,7 @@ class TestPlanning:
 
     def test_every_tensor_is_in_a_buffer_of_its_own_device_and_fits(self) -> None:
         partitioner = EachAlone([ADD, SIN], ["cuda:1", "cuda:0", "cuda:1", None])
-        artifact = lower(
-            lambda a, b, c: ((a + b).sin() + (b + c)).cos(), 3, partitioner
-        )
+        artifact = lower(lambda a, b, c: ((a + b).sin() + (b + c)).cos(), 3, partitioner)
         plan = plan_of(artifact)
         buffers = {entry.buffer_idx: entry for entry in plan.non_const_buffer_device or []}
         placed = [tensor for _, tensor in tensors(plan) if tensor.allocation_info is not None]
@@ -512,7 +516,9 @@ class TestPlanning:
 
     def test_pools_and_devices_go_together(self) -> None:
         # Upstream raises NotImplementedError for it.
-        artifact = lower(lambda a, b: (a + b).sin(), 2, adds_on("cuda:0"), passes=[_EveryOtherPool()])
+        artifact = lower(
+            lambda a, b: (a + b).sin(), 2, adds_on("cuda:0"), passes=[_EveryOtherPool()]
+        )
         plan = plan_of(artifact)
         buffers = artifact.report.methods["forward"].buffers
         assert [(str(buffer.device), buffer.pool) for buffer in buffers] == [
@@ -594,7 +600,8 @@ class TestPlacewireRuntime:
         )
         assert copies(artifact) == (1, 1)
         constants = [
-            tensor for _, tensor in tensors(plan_of(artifact))
+            tensor
+            for _, tensor in tensors(plan_of(artifact))
             if tensor.data_buffer_idx and tensor.allocation_info is None
         ]
         assert len(constants) == 1

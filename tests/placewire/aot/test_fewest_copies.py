@@ -73,7 +73,7 @@ class Case:
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     inputs = draw(st.integers(1, 3))
-    shapes = [SHAPES[0]] * inputs
+    shapes: list[tuple[int, ...]] = [SHAPES[0]] * inputs
     operations: list[Operation] = []
     for _ in range(draw(st.integers(1, 7))):
         first = draw(st.integers(0, len(shapes) - 1))
@@ -88,7 +88,9 @@ def cases(draw: st.DrawFn) -> Case:
         shapes.append(operation.shape)
     results = draw(st.lists(st.integers(0, len(shapes) - 1), min_size=1, max_size=3, unique=True))
     compat: Compat = draw(st.sampled_from(("executorch-1.5", "placewire")))
-    return Case(inputs, tuple(operations), tuple(results), compat, draw(st.booleans()), draw(st.booleans()))
+    return Case(
+        inputs, tuple(operations), tuple(results), compat, draw(st.booleans()), draw(st.booleans())
+    )
 
 
 def built(case: Case) -> MethodGraph:
@@ -244,7 +246,7 @@ class Placed:
 
 def run(method: MethodGraph, inputs: list[torch.Tensor]) -> list[Placed]:
     """Run a placed graph; every operator must find its inputs where it runs."""
-    found: dict[fx.Node, object] = {}
+    found: dict[object, object] = {}
     for node, data in zip(method.placeholders, inputs, strict=True):
         found[node] = Placed(data, spec_of(node).device)
     for node in method.graph.nodes:
@@ -263,7 +265,7 @@ def run(method: MethodGraph, inputs: list[torch.Tensor]) -> list[Placed]:
     return results  # type: ignore[return-value]
 
 
-def _called(method: MethodGraph, node: fx.Node, found: dict[fx.Node, object]) -> object:
+def _called(method: MethodGraph, node: fx.Node, found: dict[object, object]) -> object:
     given = [found[source] for source in node.args if isinstance(source, fx.Node)]
     placed = [item for item in given if isinstance(item, Placed)]
     assert len(placed) == len(given)
