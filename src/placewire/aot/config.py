@@ -27,11 +27,13 @@ class ExportConfig(BaseModel):
         planner: How hard the memory planner tries: `fast` is one pass of several heuristics,
             `search` goes on from there for a fixed number of evaluations, `exact` looks for the
             optimum within a budget.
-        skip_h2d_for_method_inputs: Inputs that only delegates on one device use are expected on
-            that device, and no copy is made.
-        skip_d2h_for_method_outputs: Outputs that a delegate computes stay on its device.
-        enable_device_memory_planning: Plan a buffer for every device. Without, delegates keep the
-            device of their inputs and outputs to themselves, and no copies are inserted.
+        skip_h2d_for_method_inputs: Inputs for delegates on a device are expected on the device of
+            the first of them, in memory that the caller brings. What needs one elsewhere gets a
+            copy.
+        skip_d2h_for_method_outputs: Outputs that a delegate computes stay on its device, in memory
+            that the caller brings; those that are views of other tensors, in planned memory.
+        enable_device_memory_planning: Plan a buffer for every device. Without, what delegates take
+            and give is labelled with their device and planned on the CPU, and no copies are made.
         stacktraces: Write the source lines of every instruction into the program.
         names: Write the qualified name of every buffer that the program changes.
     """

@@ -7,7 +7,7 @@ delegates theirs on their device, and a copy must go where it says.
 from __future__ import annotations
 
 import io
-import warnings
+import operator
 from typing import Any
 
 import torch
@@ -150,22 +150,24 @@ class Machine:
             given[0][given[2]].copy_(given[1])
         else:
             one, other = given[:2]
-            self.values[args[2]] = {"lt": one < other, "add": one + other}[name]
+            self.values[args[2]] = {"lt": operator.lt, "add": operator.add, "mul": operator.mul}[
+                name
+            ](one, other)
 
     def _compute(self, name: str, overload: str, args: list[int]) -> None:
-        namespace, _, operator = name.partition("::")
-        packet = getattr(getattr(torch.ops, namespace), operator)
+        namespace, _, function = name.partition("::")
+        packet = getattr(getattr(torch.ops, namespace), function)
         kernel = getattr(packet, overload or "default")
         positional, keywords = [], {}
         for argument, index in zip(kernel._schema.arguments, args, strict=False):
             value = self._argument(index, str(argument.type))
             if argument.kwarg_only:
+                if argument.is_out and isinstance(value, torch.Tensor):
+                    value.resize_(0)
                 keywords[argument.name] = value
             else:
                 positional.append(value)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # results are resized
-            kernel(*positional, **keywords)
+        kernel(*positional, **keywords)
 
     def _argument(self, index: int, kind: str) -> Any:
         entry, value = self.plan.values[index].val, self.values[index]

@@ -57,6 +57,37 @@ class Branch(torch.nn.Module):
         )
 
 
+class Nested(torch.nn.Module):
+    """A `cond` in a `cond`, which take and view a tensor of a delegate, used after them too."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
+        def positive(a: torch.Tensor, b: torch.Tensor) -> Any:
+            total = a + b
+            return torch.cond(
+                total.sum() > 1,
+                lambda c, d: (c.view(4) + d.view(4)).sin().view(2, 2),
+                lambda c, d: c + d,
+                (total, b),
+            )
+
+        total = x + y
+        inner = torch.cond(x.sum() > 0, positive, lambda a, b: (a + b) * 2, (total, y))
+        return inner + total
+
+
+class Tied(torch.nn.Module):
+    """Uses one weight twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(10, 4)
+        self.linear = torch.nn.Linear(4, 10, bias=False)
+        self.linear.weight = self.embedding.weight
+
+    def forward(self, index: torch.Tensor) -> Any:
+        return self.linear(self.embedding(index))
+
+
 class Cache(torch.nn.Module):
     """Writes a row of a buffer in every call."""
 
@@ -158,6 +189,36 @@ CASES: dict[str, Case] = {
     "cond, all of it": Case(
         Branch, (_random(2, 2) + 1, _random(2, 2)), others=((_random(2, 2) - 1, _random(2, 2)),)
     ),
+    "cond in cond": Case(
+        Nested,
+        (_random(2, 2) + 1, _random(2, 2)),
+        alone,
+        others=((_random(2, 2) - 1, _random(2, 2)), (_random(2, 2) + 1, _random(2, 2) * 9)),
+    ),
+    "cond in cond, two devices": Case(
+        Nested,
+        (_random(2, 2) + 1, _random(2, 2)),
+        lambda: alone("cuda:0", "cuda:1"),
+        others=((_random(2, 2) - 1, _random(2, 2)), (_random(2, 2) + 1, _random(2, 2) * 9)),
+    ),
+    "tied weights": Case(Tied, (torch.tensor([1, 2]),)),
+    "transformer layer": Case(
+        lambda: torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval(),
+        (_random(2, 5, 8),),
+    ),
+    "sizes as numbers": Case(
+        lambda: module(lambda x: (x.view(x.shape[0] * 4) + x.shape[0]).sin()),
+        (_random(3, 4),),
+        dynamic_shapes=(({0: BATCH},),),
+        others=((_random(8, 4),),),
+    ),
+    "a size read from a delegate's tensor": Case(
+        lambda: module(lambda x: torch.cat([x, x]).sin().view(-1).cos()),
+        (_random(3, 4),),
+        alone,
+        dynamic_shapes=(({0: BATCH},),),
+        others=((_random(8, 4),),),
+    ),
     "while loop": Case(
         Loop,
         (_random(2, 2), _random(2, 2)),
@@ -212,6 +273,26 @@ def test_the_program_gives_in_every_call_what_the_model_gives(case: Case, compat
         assert len(results) == len(expected) > 0
         for result, value in zip(results, expected, strict=True):
             torch.testing.assert_close(result, value.detach())
+
+
+@pytest.mark.parametrize("compat", COMPATS)
+def test_views_of_inputs_and_results_that_stay_on_the_device_are_right_in_every_call(
+    compat: Compat,
+) -> None:
+    def function(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        total = a.view(4).sin() + b.view(4)
+        return total, total.view(2, 2), a
+
+    config = ExportConfig(
+        compat=compat, skip_h2d_for_method_inputs=True, skip_d2h_for_method_outputs=True
+    )
+    arguments = (_random(2, 2), _random(2, 2) + 1)
+    artifact = export(module(function), arguments, partitioners=[alone()], config=config)
+    machine = Machine(artifact)
+    for given in (arguments, arguments[::-1]):
+        for result, value in zip(machine(*given), function(*given), strict=True):
+            torch.testing.assert_close(result, value)
+        assert machine.copied == []
 
 
 def copies(name: str, compat: Compat) -> list[str]:
