@@ -26,23 +26,36 @@ class Of(torch.nn.Module):
 
 
 def check_calls(
-    model: torch.nn.Module, *calls: Sequence[torch.Tensor], dynamic_shapes: Any = None
+    model: torch.nn.Module,
+    *calls: Sequence[torch.Tensor],
+    dynamic_shapes: Any = None,
+    compiled: bool = False,
 ) -> Artifact:
     """Export with the arguments of the first call, then compare the results of all calls in order.
 
     Nothing is reset between the calls, so what a model keeps is compared too.
+
+    Args:
+        model: The model; it is left as it is.
+        calls: Arguments of each call.
+        dynamic_shapes: As `torch.export` takes it.
+        compiled: Let torch compile control flow, as it does without being told, for what its plain
+            Python cannot do: a scan that carries several tensors. It takes seconds for every call.
     """
     assert calls
     state = {name: value.clone() for name, value in model.state_dict().items()}
     artifact = export(model, _cloned(calls[0]), dynamic_shapes=dynamic_shapes)
     for name, value in model.state_dict().items():
         torch.testing.assert_close(value, state[name], rtol=0, atol=0)
-    check_artifact(artifact, model, *calls)
+    check_artifact(artifact, model, *calls, compiled=compiled)
     return artifact
 
 
 def check_artifact(
-    artifact: Artifact, model: torch.nn.Module, *calls: Sequence[torch.Tensor]
+    artifact: Artifact,
+    model: torch.nn.Module,
+    *calls: Sequence[torch.Tensor],
+    compiled: bool = False,
 ) -> None:
     """Compare the results of calls of an artifact with those of the model."""
     from executorch.runtime import Runtime
@@ -51,8 +64,9 @@ def check_artifact(
     method = program.load_method("forward")
     assert method is not None
     eager = copy.deepcopy(model)
+    stance = "default" if compiled else "force_eager"
     for call in calls:
-        with torch.no_grad():
+        with torch.no_grad(), torch.compiler.set_stance(stance):
             expected = [
                 item.clone() if isinstance(item, torch.Tensor) else item
                 for item in pytree.tree_leaves(eager(*_cloned(call)))

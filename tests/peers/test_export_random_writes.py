@@ -25,7 +25,7 @@ VIEWS: list[Callable[[torch.Tensor, int], torch.Tensor | tuple[torch.Tensor, ...
     lambda x, n: x.narrow(-1, 0, 1 + n % x.shape[-1]),
     lambda x, n: x[..., ::2],
     lambda x, n: x.transpose(0, -1),
-    lambda x, n: x.permute(*reversed(range(x.dim()))),
+    lambda x, n: x.permute(list(reversed(range(x.dim())))),
     lambda x, n: x.t(),
     lambda x, n: x.unsqueeze(n % (x.dim() + 1)),
     lambda x, n: x.squeeze(),
@@ -63,7 +63,7 @@ NEW: list[Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = [
     lambda x, y: x * 2,
     lambda x, y: x.clone(),
     lambda x, y: torch.cat([x, x]),
-    lambda x, y: x.sum(0),
+    lambda x, y: x.sum(0) if x.dim() else x.exp(),  # the runtime ends if a sum has no dimension
 ]
 
 
