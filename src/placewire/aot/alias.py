@@ -79,6 +79,7 @@ _IDENTITIES = frozenset(
 _SCATTERS = {
     _aten.select.int: _aten.select_scatter.default,
     _aten.slice.Tensor: _aten.slice_scatter.default,
+    _aten.narrow.default: _aten.slice_scatter.default,
     _aten.diagonal.default: _aten.diagonal_scatter.default,
 }
 """Views of a part, and the operators that put such a part into a tensor."""

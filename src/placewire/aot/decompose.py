@@ -264,7 +264,9 @@ class _Rewriting:
         return new
 
     def _data_dependent_value(self, node: fx.Node) -> object:
-        return node.meta["val"] if node.meta.get("unbacked_bindings") else None
+        if not node.meta.get("unbacked_bindings"):
+            return None
+        return self.method.fakes.canonical(node.meta["val"])
 
     def _refuse(self, node: fx.Node, what: object, reason: str) -> None:
         self.unsupported.append(Unsupported(self.method.name, str(what), reason, source_of(node)))

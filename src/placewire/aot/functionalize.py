@@ -283,11 +283,27 @@ class _Sweep:
         if inverse is None:
             raise NotRewritable(f"a write through {step.target} cannot be undone")
         target, takes_base, arguments = inverse
+        if step.target is _aten.narrow.default:
+            return self._call(target, (base, value, *self._narrowed(*arguments, like=step.base)))
         if target is _aten.diagonal_scatter.default:
             return self._diagonal_scattered(base, value, *arguments, like=step.base)
         if target is _aten.reshape.default:
             return self._call(target, (value, self._sizes(base, step.base)))
-        return self._call(target, ((base,) if takes_base else ()) + (value, *self._read_all(arguments)))
+        given = (base, value) if takes_base else (value,)
+        return self._call(target, (*given, *self._read_all(arguments)))
+
+    def _narrowed(self, dim: int, start: Any, length: Any, like: torch.Tensor) -> tuple[Any, ...]:
+        """The arguments of a slice for those of `narrow`."""
+        numbers = [item.meta["val"] if isinstance(item, fx.Node) else item for item in (start, length)]
+        if not all(map(self._method.fakes.is_natural, numbers)):
+            if not (isinstance(start, int) and isinstance(size := like.shape[dim], int)):
+                raise NotRewritable("a write through narrow from a place that may be negative")
+            start += size
+        if isinstance(start, int) and isinstance(length, int):
+            return dim, start, start + length
+        end = self._call(operator.add, self._read_all((start, length)))
+        end.meta["val"] = numbers[0] + numbers[1]
+        return dim, self._read_all(start), end
 
     def _diagonal_scattered(
         self, base: fx.Node, value: fx.Node, offset: int, dim1: int, dim2: int, like: torch.Tensor

@@ -8,6 +8,7 @@ import torch
 from torch import fx
 
 from .operators import kernel_of
+from .specs import dim_order_of
 
 if TYPE_CHECKING:
     from .graph import MethodGraph
@@ -58,8 +59,44 @@ def _has_kernel(node: fx.Node, method: MethodGraph, target: Target) -> bool:
         return False
     if node.target is _aten.slice_scatter.default:
         rows = kernel_of(_aten.arange.start_step, target)
-        return rows is not None and _rows(node, method) is not None
-    return node.target is _aten.index_put.default
+        return rows is not None and _rows(node, method) is not None and _is_contiguous(node, 1)
+    return node.target is _aten.index_put.default and _is_plain_index_put(node)
+
+
+def _is_contiguous(node: fx.Node, source: int) -> bool:
+    """Whether a tensor and what is written to it lie in the order of their dimensions."""
+    values = [node.args[position].meta["val"] for position in (0, source)]  # type: ignore[union-attr]
+    return values[0].dtype is values[1].dtype and all(
+        dim_order_of(value.stride()) == tuple(range(value.dim())) for value in values
+    )
+
+
+def _is_plain_index_put(node: fx.Node) -> bool:
+    """Whether the in-place kernel can do it: one vector of integers, values of the exact shape."""
+    place, indices, source, *rest = node.args
+    assert isinstance(indices, list | tuple)
+    assert isinstance(place, fx.Node)
+    assert isinstance(source, fx.Node)
+    vectors = [(dim, index) for dim, index in enumerate(indices) if index is not None]
+    if len(vectors) != 1 or any(rest) or node.kwargs or not _is_contiguous(node, 2):
+        return False
+    ((dim, index),) = vectors
+    assert isinstance(index, fx.Node)
+    if not isinstance(place.meta["val"].shape[dim], int):
+        return False
+    vector = index.meta["val"]
+    if vector.dim() != 1 or vector.dtype not in (torch.int64, torch.int32):
+        return False
+    expected = list(place.meta["val"].shape)
+    expected[dim] = vector.shape[0]
+    given = source.meta["val"].shape
+    return len(given) == len(expected) and all(
+        _expression(one) == _expression(other) for one, other in zip(given, expected, strict=True)
+    )
+
+
+def _expression(size: Any) -> object:
+    return size if isinstance(size, int) else size.node.expr
 
 
 def _rows(node: fx.Node, method: MethodGraph) -> tuple[Any, Any] | None:
@@ -131,7 +168,47 @@ def _replace(method: MethodGraph, place: fx.Node, step: fx.Node) -> None:
             )
         rows.meta["val"] = method.fakes.tensor(torch.int64, (source.meta["val"].shape[dim],))
         step.args = (place, (*(None,) * dim, rows), source)
+    else:
+        indices = step.args[1]
+        assert isinstance(indices, list | tuple)
+        natural = [
+            None if index is None else _from_start(method, step, index, place.meta["val"].shape[dim])
+            for dim, index in enumerate(indices)
+        ]
+        step.args = (place, tuple(natural), step.args[2])
     step.target = _aten.index_put_.default
     step.args = (place, *step.args[1:])
     step.meta["val"] = place.meta["val"]
     step.replace_all_uses_with(place, delete_user_cb=lambda user: user is not step)
+
+
+def _from_start(method: MethodGraph, step: fx.Node, index: fx.Node, size: Any) -> fx.Node:
+    """Indices that all count from the start, as the in-place kernel takes them."""
+    if _is_natural(method, index):
+        return index
+    value = index.meta["val"]
+    calls = [
+        (_aten.lt.Scalar, (index, 0), method.fakes.tensor(torch.bool, value.shape)),
+        (_aten.add.Scalar, (index, size), value),
+    ]
+    nodes = []
+    with method.graph.inserting_before(step):
+        for target, args, result in calls:
+            nodes.append(method.graph.call_function(target, args))
+            nodes[-1].meta["val"] = result
+        negative, moved = nodes
+        found = method.graph.call_function(_aten.where.self, (negative, moved, index))
+    found.meta["val"] = value
+    return found
+
+
+def _is_natural(method: MethodGraph, index: fx.Node) -> bool:
+    """Whether indices are known to be zero or more."""
+    for node, given in zip(method.placeholders, method.inputs, strict=True):
+        if node is index and given.is_constant:
+            return bool((given.value >= 0).all())
+    if index.target is _aten.arange.start_step:
+        start, _, step = index.args
+        first = start.meta["val"] if isinstance(start, fx.Node) else start
+        return method.fakes.is_natural(first) and isinstance(step, int) and step > 0
+    return False

@@ -40,7 +40,7 @@ class ShareMemory:
     ensures: frozenset[str] = frozenset()
 
     def __call__(self, graph: MethodGraph, /) -> PassResult:
-        count = _share(graph, is_loop=False, results=frozenset(_nodes(graph.results)))
+        count = _share(graph, frozenset(), frozenset(_nodes(graph.results)), is_loop=False)
         if count == 0:
             return PassResult(changed=False)
         return PassResult(changed=True, summary=f"{count} views" if count != 1 else "1 view")
@@ -56,19 +56,27 @@ def _nodes(items: tuple[Any, ...]) -> list[fx.Node]:
     return [item for item in items if isinstance(item, torch.fx.Node)]
 
 
-def _share(method: MethodGraph, *, is_loop: bool, results: frozenset[fx.Node]) -> int:
+def _share(
+    method: MethodGraph,
+    places: frozenset[TensorSpec],
+    results: frozenset[fx.Node],
+    *,
+    is_loop: bool,
+) -> int:
     """Share memory in a graph and its bodies; gives back the number of views.
 
     Args:
         method: The graph.
-        is_loop: Whether it is the body of a loop.
+        places: Where the branch or loop that this is a body of has its results.
         results: The results of the method, if this is the method itself.
+        is_loop: Whether it is the body of a loop.
     """
     nodes = list(method.graph.nodes)
     position = {node: number for number, node in enumerate(nodes)}
     last_use = _last_uses(nodes, position)
     writes = _writes(nodes, position)
-    fixed = {spec for node in nodes if is_control_flow(node.target) for spec in specs_of(node)}
+    flows = [node for node in nodes if is_control_flow(node.target)]
+    fixed = places.union(*map(specs_of, flows))
     kept = set(_nodes(method.results)) if is_loop else set()
     inputs = dict(zip(method.placeholders, method.inputs, strict=True))
     outside = {spec_of(node).storage for node, given in inputs.items() if _is_callers(node, given)}
@@ -79,7 +87,7 @@ def _share(method: MethodGraph, *, is_loop: bool, results: frozenset[fx.Node]) -
             flow = control_flow_of(node.target, node.args)
             for body in flow.bodies:
                 inner = method.bodies[body.target]
-                count += _share(inner, is_loop=flow.is_loop, results=frozenset())
+                count += _share(inner, fixed, frozenset(), is_loop=flow.is_loop)
             continue
         source = _viewed(node)
         if source is None or node in kept or spec_of(node) in fixed:
