@@ -1,24 +1,42 @@
 """Ahead of time: from torch.export to a program that places tensors on devices. Needs torch."""
 
 from .config import ExportConfig
+from .delegates import PartitionError
+from .devices import PropagateDevicePass
 from .export import Artifact, InvalidOutputError, UnsupportedError, export
 from .graph import GraphInput, InputKind, MethodGraph
+from .partition import (
+    Backend,
+    EverythingPartitioner,
+    OperatorPartitioner,
+    Partition,
+    Partitioner,
+    PredicatePartitioner,
+)
 from .passes import Pass, PassOrderError, PassResult
 from .report import Copies, MethodReport, Report
 from .specs import TensorSpec, UnboundedSize, spec_of, specs_of
 
 __all__ = [
     "Artifact",
+    "Backend",
     "Copies",
+    "EverythingPartitioner",
     "ExportConfig",
     "GraphInput",
     "InputKind",
     "InvalidOutputError",
     "MethodGraph",
     "MethodReport",
+    "OperatorPartitioner",
+    "Partition",
+    "PartitionError",
+    "Partitioner",
     "Pass",
     "PassOrderError",
     "PassResult",
+    "PredicatePartitioner",
+    "PropagateDevicePass",
     "Report",
     "TensorSpec",
     "UnboundedSize",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Backend",
     "EverythingPartitioner",
+    "NodePredicate",
     "OperatorPartitioner",
     "Partition",
     "Partitioner",
@@ -238,7 +239,7 @@ class _Contracted(OperatorSupportBase):
         level = max((self._levels[source] for source in sources), default=0)
         if node.target is operator.getitem and sources:
             supported = self._levels[sources[0]] % 2 == 1
-        elif is_number(node):
+        elif _is_number(node):
             # With what it is read from: what needs it outside reads it there.
             supported = level % 2 == 1
         else:
@@ -279,7 +280,7 @@ def _stretch(*_: object) -> None:
     """What stands for a stretch of operators; it is never called."""
 
 
-def is_number(node: fx.Node) -> bool:
+def _is_number(node: fx.Node) -> bool:
     """Whether a node computes a symbolic number, such as a size."""
     return isinstance(
         node.meta.get("val"), int | float | torch.SymInt | torch.SymFloat | torch.SymBool

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Surroundings"]
 
-Version: TypeAlias = "Callable[[fx.Node, Device], fx.Node]"
+_Version: TypeAlias = "Callable[[fx.Node, Device], fx.Node]"
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Surroundings:
 
     flow: ControlFlow
     bodies: list[MethodGraph]
-    version: Version
+    version: _Version
     _added: dict[tuple[int, Device], list[fx.Node]] = field(default_factory=dict)
     _outside: list[fx.Node] = field(default_factory=list)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from placewire_schema.errors import InvalidArgumentError
 from placewire_schema.program import CompileSpec, DeviceType
-from torch import fx
 
 from placewire.aot.partition import EverythingPartitioner, PredicatePartitioner
 from placewire.device import Device
@@ -16,11 +14,11 @@ from placewire.placement import TARGET_DEVICE
 from .torch_backend import TorchBackend
 
 if TYPE_CHECKING:
-    from placewire.aot.partition import Backend
+    from collections.abc import Iterable
+
+    from placewire.aot.partition import Backend, NodePredicate
 
 __all__ = ["CudaPartitioner"]
-
-NodePredicate: TypeAlias = Callable[[fx.Node], bool]
 
 
 class CudaPartitioner(PredicatePartitioner):

@@ -2,101 +2,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
-import torch
 from placewire_schema.errors import InvalidArgumentError
 from placewire_schema.program import (
     CompileSpec,
-    DelegateCall,
     DeviceType,
-    ExecutionPlan,
-    KernelCall,
     NonConstBufferDevice,
     Tensor,
 )
 
-from placewire.aot import Artifact, ExportConfig, export
+from placewire.aot import ExportConfig
 from placewire.aot.delegates import delegate_device
-from placewire.aot.passes import PassResult
-from placewire.aot.specs import specs_of
 from placewire.device import Device
 from placewire.placement import CPU, tensor_device, tensors
-from placewire.validate import validate
 from tests.placewire.aot.demo_backend import (
     ADD,
     SIN,
     EachAlone,
     adds_on,
-    matrices,
-    module,
     specs,
 )
-
-CUDA0, CUDA1 = Device.parse("cuda:0"), Device.parse("cuda:1")
-PLACEWIRE = ExportConfig(compat="placewire")
-
-
-def lower(
-    function: Any, count: int, *partitioners: Any, config: ExportConfig | None = None, **more: Any
-) -> Artifact:
-    return export(
-        module(function), matrices(count), partitioners=partitioners, config=config, **more
-    )
-
-
-def plan_of(artifact: Artifact, method: str = "forward") -> ExecutionPlan:
-    (plan,) = [plan for plan in artifact.program.execution_plan if plan.name == method]
-    return plan
-
-
-def copies(artifact: Artifact, method: str = "forward") -> tuple[int, int]:
-    """How many H2D and D2H copies a method makes."""
-    calls = Counter(steps(artifact, method))
-    assert calls["placewire::d2d_copy"] == 0
-    return calls["et_copy::_h2d_copy"], calls["et_copy::_d2h_copy"]
-
-
-def steps(artifact: Artifact, method: str = "forward") -> list[str]:
-    """What a method calls, in order."""
-    plan = plan_of(artifact, method)
-    (chain,) = plan.chains
-    return [
-        plan.operators[call.op_index].name
-        if isinstance(call := instruction.instr_args, KernelCall)
-        else "delegate"
-        for instruction in chain.instructions
-    ]
-
-
-def arguments(artifact: Artifact, name: str) -> list[list[int]]:
-    """The arguments of every call of an operator, or of every delegate."""
-    plan = plan_of(artifact)
-    calls = [instruction.instr_args for instruction in plan.chains[0].instructions]
-    return [
-        list(call.args)
-        for call, step in zip(calls, steps(artifact), strict=True)
-        if step == name and isinstance(call, KernelCall | DelegateCall)
-    ]
-
-
-def device(artifact: Artifact, value: int) -> Device:
-    tensor = plan_of(artifact).values[value].val
-    assert isinstance(tensor, Tensor)
-    return tensor_device(tensor)
-
-
-def device_counts(artifact: Artifact) -> Counter[Device]:
-    return Counter(tensor_device(tensor) for _, tensor in tensors(plan_of(artifact)))
-
-
-def is_planned(artifact: Artifact, value: int) -> bool:
-    tensor = plan_of(artifact).values[value].val
-    assert isinstance(tensor, Tensor)
-    return tensor.allocation_info is not None
+from tests.placewire.aot.lowered import (
+    CUDA0,
+    CUDA1,
+    arguments,
+    copies,
+    device,
+    device_counts,
+    lower,
+    plan_of,
+    steps,
+)
 
 
 class TestOneDelegate:
@@ -333,291 +271,3 @@ class TestViews:
     def test_a_view_of_an_input_is_copied_with_it(self) -> None:
         artifact = lower(lambda a: (a.view(4).sin(), a.sin()), 1, EachAlone([SIN]))
         assert copies(artifact) == (1, 2)
-
-
-class TestSkippingCopies:
-    def test_inputs_of_a_delegate_are_expected_on_its_device(self) -> None:
-        config = ExportConfig(skip_h2d_for_method_inputs=True)
-        artifact = lower(lambda a, b: a + b, 2, adds_on("cuda:0"), config=config)
-        assert copies(artifact) == (0, 1)
-        assert [device(artifact, value) for value in plan_of(artifact).inputs] == [CUDA0, CUDA0]
-
-    def test_outputs_of_a_delegate_stay_on_its_device(self) -> None:
-        config = ExportConfig(skip_d2h_for_method_outputs=True)
-        artifact = lower(lambda a, b: a + b, 2, adds_on("cuda:0"), config=config)
-        assert copies(artifact) == (2, 0)
-        assert [device(artifact, value) for value in plan_of(artifact).outputs] == [CUDA0]
-
-    def test_both_leave_no_copy(self) -> None:
-        artifact = lower(lambda a, b: a + b, 2, adds_on("cuda:0"), config=_skip_both())
-        assert steps(artifact) == ["delegate"]
-
-    def test_the_planner_leaves_them_to_the_caller(self) -> None:
-        # Upstream needs a second setting of the planner for this, and without it its runtime
-        # wrote host data to device pointers.
-        artifact = lower(lambda a, b: a + b, 2, adds_on("cuda:0"), config=_skip_both())
-        plan = plan_of(artifact)
-        assert not any(is_planned(artifact, value) for value in (*plan.inputs, *plan.outputs))
-        default = lower(lambda a, b: a + b, 2, adds_on("cuda:0"))
-        assert all(is_planned(default, value) for value in plan_of(default).inputs)
-
-    def test_what_the_cpu_computes_for_a_delegate_is_copied_all_the_same(self) -> None:
-        config = ExportConfig(skip_h2d_for_method_inputs=True)
-        artifact = lower(lambda a, b: a.sin() + b, 2, adds_on("cuda:0"), config=config)
-        assert copies(artifact) == (1, 1)
-        inputs = [device(artifact, value) for value in plan_of(artifact).inputs]
-        assert inputs == [CPU, CUDA0]
-
-    def test_an_input_that_the_cpu_uses_too_is_copied_back_for_it(self) -> None:
-        # Upstream refuses it: "TODO multi-user".
-        config = ExportConfig(skip_h2d_for_method_inputs=True)
-        artifact = lower(lambda a, b: (a + b, a.sin()), 2, adds_on("cuda:0"), config=config)
-        assert copies(artifact) == (0, 2)
-        assert [device(artifact, value) for value in plan_of(artifact).inputs] == [CUDA0, CUDA0]
-        ((source, _, _),) = arguments(artifact, "aten::sin")
-        assert device(artifact, source) == CPU
-
-    def test_an_input_of_several_delegates_is_not_copied_on_their_device(self) -> None:
-        config = ExportConfig(skip_h2d_for_method_inputs=True)
-        artifact = lower(lambda a, b, c: (a + b, a + c), 3, EachAlone([ADD]), config=config)
-        assert copies(artifact) == (0, 2)
-
-    def test_an_input_of_two_devices_is_expected_on_the_first(self) -> None:
-        config = ExportConfig(skip_h2d_for_method_inputs=True)
-        partitioner = EachAlone([SIN], ["cuda:0", "cuda:1"])
-        artifact = lower(lambda a: (a.sin(), a.sin()), 1, partitioner, config=config)
-        (value,) = plan_of(artifact).inputs
-        assert device(artifact, value) == CUDA0
-        assert copies(artifact) == (1, 3)  # to the host and on to cuda:1, and two results
-
-    def test_an_input_for_the_cpu_alone_stays_there_and_planned(self) -> None:
-        artifact = lower(
-            lambda a, b, c: (a + b, c.sin()), 3, adds_on("cuda:0"), config=_skip_both()
-        )
-        value = plan_of(artifact).inputs[2]
-        assert device(artifact, value) == CPU
-        assert is_planned(artifact, value)
-
-    def test_an_output_that_the_cpu_uses_too_stays_on_the_device(self) -> None:
-        # Upstream returns the copy that was made for the CPU.
-        config = ExportConfig(skip_d2h_for_method_outputs=True)
-        artifact = lower(_sum_and_its_sine, 2, adds_on("cuda:0"), config=config)
-        outputs = [device(artifact, value) for value in plan_of(artifact).outputs]
-        assert outputs == [CUDA0, CPU]
-        assert copies(artifact) == (2, 1)
-
-    def test_an_input_that_is_returned_as_it_is_comes_back_from_the_cpu(self) -> None:
-        config = ExportConfig(skip_h2d_for_method_inputs=True)
-        artifact = lower(lambda a, b: (a + b, a), 2, adds_on("cuda:0"), config=config)
-        assert [device(artifact, value) for value in plan_of(artifact).outputs] == [CPU, CPU]
-
-    def test_a_view_that_is_returned_stays_on_the_device_in_planned_memory(self) -> None:
-        config = ExportConfig(skip_d2h_for_method_outputs=True)
-        artifact = lower(lambda a, b: (a + b).view(4), 2, adds_on("cuda:0"), config=config)
-        (value,) = plan_of(artifact).outputs
-        assert device(artifact, value) == CUDA0
-        assert is_planned(artifact, value)
-
-    @pytest.mark.parametrize(
-        "setting", ["skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs"]
-    )
-    def test_a_method_named_with_false_is_not_skipped(self, setting: str) -> None:
-        # Upstream takes any non-empty dictionary for a yes.
-        config = ExportConfig.model_validate({setting: {"forward": False}})
-        assert copies(lower(lambda a, b: a + b, 2, adds_on("cuda:0"), config=config)) == (2, 1)
-
-    def test_each_method_has_its_own_setting(self) -> None:
-        config = ExportConfig(skip_h2d_for_method_inputs={"first": True, "second": False})
-        program = torch.export.export(module(lambda a, b: a + b), matrices(2), strict=False)
-        artifact = export(
-            {"first": program, "second": program, "third": program},
-            partitioners=[adds_on("cuda:0")],
-            config=config,
-        )
-        assert copies(artifact, "first") == (0, 1)
-        assert copies(artifact, "second") == (2, 1)
-        assert copies(artifact, "third") == (2, 1)
-
-    @pytest.mark.parametrize(
-        "setting", ["skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs"]
-    )
-    @pytest.mark.parametrize("value", [True, {"forward": True}])
-    def test_nothing_can_be_skipped_without_planning_for_devices(
-        self, setting: str, value: object
-    ) -> None:
-        with pytest.raises(ValueError, match=f"{setting} leaves out copies, but without"):
-            ExportConfig.model_validate({"enable_device_memory_planning": False, setting: value})
-
-    def test_a_dictionary_of_false_asks_for_nothing(self) -> None:
-        ExportConfig(
-            enable_device_memory_planning=False, skip_h2d_for_method_inputs={"forward": False}
-        )
-
-
-def _skip_both() -> ExportConfig:
-    return ExportConfig(skip_h2d_for_method_inputs=True, skip_d2h_for_method_outputs=True)
-
-
-def _sum_and_its_sine(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    total = a + b
-    return total, total.sin()
-
-
-class TestWithoutDevicePlanning:
-    CONFIG = ExportConfig(enable_device_memory_planning=False)
-
-    def test_no_copies_are_inserted(self) -> None:
-        artifact = lower(lambda a, b: a + b, 2, adds_on("cuda:0"), config=self.CONFIG)
-        assert steps(artifact) == ["delegate"]
-
-    def test_what_delegates_take_and_give_is_labelled_and_planned_on_the_cpu(self) -> None:
-        artifact = lower(lambda a, b: a + b, 2, adds_on("cuda:0"), config=self.CONFIG)
-        plan = plan_of(artifact)
-        assert device_counts(artifact) == {CUDA0: 3}
-        assert plan.non_const_buffer_sizes == [0, 48]
-        assert plan.non_const_buffer_device is None
-
-
-class TestPlanning:
-    def test_a_method_on_devices_alone_has_no_buffer_for_the_cpu(self) -> None:
-        artifact = lower(lambda a, b, c: (a + b) + c, 3, EachAlone([ADD]), config=_skip_both())
-        plan = plan_of(artifact)
-        assert plan.non_const_buffer_sizes == [0, 16]
-        assert plan.non_const_buffer_device == [NonConstBufferDevice(1, DeviceType.CUDA, 0)]
-
-    def test_a_method_for_the_cpu_has_one_buffer_and_no_list_of_devices(self) -> None:
-        plan = plan_of(lower(lambda a, b: a + b, 2))
-        assert len(plan.non_const_buffer_sizes) == 2
-        assert plan.non_const_buffer_device is None
-
-    def test_every_tensor_is_in_a_buffer_of_its_own_device_and_fits(self) -> None:
-        partitioner = EachAlone([ADD, SIN], ["cuda:1", "cuda:0", "cuda:1", None])
-        artifact = lower(lambda a, b, c: ((a + b).sin() + (b + c)).cos(), 3, partitioner)
-        plan = plan_of(artifact)
-        buffers = {entry.buffer_idx: entry for entry in plan.non_const_buffer_device or []}
-        placed = [tensor for _, tensor in tensors(plan) if tensor.allocation_info is not None]
-        assert len(placed) > 8
-        for tensor in placed:
-            assert tensor.allocation_info is not None
-            entry = buffers.get(tensor.allocation_info.memory_id)
-            found = CPU if entry is None else Device(entry.device_type, entry.device_index)
-            assert found == tensor_device(tensor)
-            end = tensor.allocation_info.memory_offset_low + 16
-            assert end <= plan.non_const_buffer_sizes[tensor.allocation_info.memory_id]
-
-    def test_the_cpu_comes_first_and_devices_by_kind_and_index(self) -> None:
-        partitioner = EachAlone([ADD], ["cuda:9", "cuda:3"])
-        plan = plan_of(lower(lambda a, b, c: (a + b) + c, 3, partitioner))
-        assert len(plan.non_const_buffer_sizes) == 4
-        assert plan.non_const_buffer_device == [
-            NonConstBufferDevice(2, DeviceType.CUDA, 3),
-            NonConstBufferDevice(3, DeviceType.CUDA, 9),
-        ]
-
-    def test_pools_and_devices_go_together(self) -> None:
-        # Upstream raises NotImplementedError for it.
-        artifact = lower(
-            lambda a, b: (a + b).sin(), 2, adds_on("cuda:0"), passes=[_EveryOtherPool()]
-        )
-        plan = plan_of(artifact)
-        buffers = artifact.report.methods["forward"].buffers
-        assert [(str(buffer.device), buffer.pool) for buffer in buffers] == [
-            ("cpu:0", 0),
-            ("cpu:0", 1),
-            ("cuda:0", 0),
-            ("cuda:0", 1),
-        ]
-        assert plan.non_const_buffer_device == [
-            NonConstBufferDevice(3, DeviceType.CUDA, 0),
-            NonConstBufferDevice(4, DeviceType.CUDA, 0),
-        ]
-        assert [buffer.size for buffer in buffers] == plan.non_const_buffer_sizes[1:]
-
-    def test_the_device_table_says_what_the_plan_needs(self) -> None:
-        artifact = lower(lambda a, b: a + b, 2, adds_on("cuda:1"))
-        table = artifact.file.device_table
-        assert table is not None
-        entries = [
-            (entry.device_type, entry.device_index, entry.planned_bytes, entry.buffer_count)
-            for entry in table.devices
-        ]
-        assert entries == [(DeviceType.CPU, 0, 32, 1), (DeviceType.CUDA, 1, 48, 1)]
-
-    def test_the_validator_has_nothing_to_say(self) -> None:
-        assert validate(lower(lambda a, b: a + b, 2, adds_on("cuda:0")).pte) == []
-
-
-class _EveryOtherPool:
-    """A user's pass: puts every other tensor into another pool."""
-
-    name = "every other pool"
-    requires: frozenset[str] = frozenset({"devices"})
-    ensures: frozenset[str] = frozenset()
-
-    def __call__(self, graph: Any) -> PassResult:
-        seen = dict.fromkeys(spec for node in graph.graph.nodes for spec in specs_of(node))
-        for place, spec in enumerate(seen):
-            spec.pool = place % 2
-        return PassResult(changed=True)
-
-
-class TestPlacewireRuntime:
-    """What goes on the wire with `compat="placewire"`."""
-
-    def test_every_method_first_calls_what_only_our_runtime_has(self) -> None:
-        artifact = lower(lambda a, b: a + b, 2, config=PLACEWIRE)
-        assert steps(artifact)[0] == "placewire::require"
-        assert arguments(artifact, "placewire::require") == [[]]
-        assert "placewire::require" not in steps(lower(lambda a, b: a + b, 2))
-
-    def test_between_two_devices_there_is_one_copy(self) -> None:
-        partitioner = EachAlone([ADD], ["cuda:0", "cuda:1"])
-        artifact = lower(lambda a, b, c: (a + b) + c, 3, partitioner, config=PLACEWIRE)
-        counts = Counter(steps(artifact))
-        assert counts["et_copy::_h2d_copy"] == 3
-        assert counts["placewire::d2d_copy"] == 1
-        assert counts["et_copy::_d2h_copy"] == 1
-        ((source, target, _),) = arguments(artifact, "placewire::d2d_copy")
-        assert (device(artifact, source), device(artifact, target)) == (CUDA0, CUDA1)
-
-    def test_a_constant_of_a_delegate_is_uploaded_once_and_not_in_the_blob(self) -> None:
-        artifact = export(
-            _AddsWeight(), matrices(1), partitioners=[EachAlone([ADD])], config=PLACEWIRE
-        )
-        assert copies(artifact) == (1, 1)
-        ((_, weight, _),) = arguments(artifact, "delegate")
-        tensor = plan_of(artifact).values[weight].val
-        assert isinstance(tensor, Tensor)
-        assert tensor_device(tensor) == CUDA0
-        assert tensor.allocation_info is not None
-        (data,) = artifact.file.mutable_data
-        values = torch.frombuffer(bytearray(data[tensor.data_buffer_idx]), dtype=torch.float32)
-        assert values.tolist() == [7.0, 7.0, 7.0, 7.0]
-
-    def test_a_constant_that_the_cpu_uses_too_is_in_the_constant_segment_besides(self) -> None:
-        artifact = export(
-            _AddsWeight(twice=True), matrices(1), partitioners=[EachAlone([ADD])], config=PLACEWIRE
-        )
-        assert copies(artifact) == (1, 1)
-        constants = [
-            tensor
-            for _, tensor in tensors(plan_of(artifact))
-            if tensor.data_buffer_idx and tensor.allocation_info is None
-        ]
-        assert len(constants) == 1
-
-    def test_for_executorch_a_constant_of_a_delegate_is_in_its_blob(self) -> None:
-        artifact = export(_AddsWeight(), matrices(1), partitioners=[EachAlone([ADD])])
-        assert [len(call) for call in arguments(artifact, "delegate")] == [2]
-        assert copies(artifact) == (1, 1)
-
-
-class _AddsWeight(torch.nn.Module):
-    def __init__(self, *, twice: bool = False) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.full((2, 2), 7.0))
-        self.twice = twice
-
-    def forward(self, x: torch.Tensor) -> Sequence[torch.Tensor]:
-        total = x + self.weight
-        return (total, self.weight * 2) if self.twice else (total,)
