@@ -51,7 +51,15 @@ def plan(
 
     Args:
         sizes: A contiguous buffer of int64, as are `lowers` and `uppers`. They are copied.
+        lowers: Starts of lifetimes.
+        uppers: Ends of lifetimes.
         mode: 0 fast, 1 search, 2 exact.
+        alignment: As there, as are all that follow.
+        seed: 0 to 2**64 - 1.
+        evaluations: 0 to 2**64 - 1.
+        nodes: 0 to 2**64 - 1.
+        capacity: `None` is the lower bound.
+        progress: Called with the fields of `PlanProgress`; `None` is nobody.
 
     Returns:
         The offsets as int64, total, lower bound, algorithm, and whether it is known to be optimal.

@@ -1,9 +1,9 @@
 """The memory planner: gives tensors that are never alive together the same bytes.
 
-Sizes, offsets and totals are bytes. Times are any whole numbers that grow, such as the positions of
-instructions. A tensor is alive in the half-open interval [lower, upper); ExecuTorch's lifetimes
-include their end, so theirs of (first, last) is (first, last + 1) here. `docs/plan.md` tells how the
-algorithms work and how well they do. Needs no torch.
+Sizes, offsets and totals are bytes. Times are any whole numbers that grow, such as the positions
+of instructions. A tensor is alive in the half-open interval [lower, upper); ExecuTorch's lifetimes
+include their end, so theirs of (first, last) is (first, last + 1) here. `docs/plan.md` tells how
+the algorithms work and how well they do. Needs no torch.
 """
 
 from __future__ import annotations
@@ -52,11 +52,13 @@ class TensorLifetime(NamedTuple):
     upper: int
 
 
-Tensors: TypeAlias = Sequence[TensorLifetime] | Sequence[tuple[int, int, int]] | npt.NDArray[
-    np.integer
-]
-"""Tensors to plan: a sequence of `TensorLifetime`, or an array of whole numbers of shape [n, 3] with
-the columns size, lower and upper, which costs nothing per tensor."""
+Tensors: TypeAlias = (
+    Sequence[TensorLifetime] | Sequence[tuple[int, int, int]] | npt.NDArray[np.integer]
+)
+"""Tensors to plan: a sequence of `TensorLifetime`, or an array of whole numbers of shape [n, 3]
+with the columns size, lower and upper, which costs nothing per tensor."""
+
+_Columns: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 class PlanProgress(NamedTuple):
@@ -195,7 +197,7 @@ def verify(tensors: Tensors, offsets: npt.ArrayLike, *, alignment: int = 1) -> i
     return core.verify_plan(*_columns(tensors), places, _number("alignment", alignment))
 
 
-def _columns(tensors: Tensors) -> tuple[npt.NDArray[np.int64], ...]:
+def _columns(tensors: Tensors) -> _Columns:
     """Size, lower and upper of all tensors, each in one piece."""
     table = _whole_numbers("tensors", tensors)
     if table.size == 0:
@@ -204,7 +206,8 @@ def _columns(tensors: Tensors) -> tuple[npt.NDArray[np.int64], ...]:
         raise InvalidArgumentError(
             f"tensors has the shape {list(table.shape)}, expected [n, 3]: size, lower, upper"
         )
-    return tuple(np.ascontiguousarray(table[:, column]) for column in range(3))
+    sizes, lowers, uppers = np.ascontiguousarray(table.T)
+    return sizes, lowers, uppers
 
 
 def _whole_numbers(name: str, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -218,7 +221,7 @@ def _whole_numbers(name: str, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         # Whole numbers that fit into no type of numpy's become objects, or floats.
-        if all(isinstance(value, int) for value in np.asarray(values, object).flat):
+        if all(type(value) is int for value in np.asarray(values, object).flat):
             raise _too_large(name)
         raise InvalidTypeError(f"{name} holds {array.dtype}, expected whole numbers")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:

@@ -176,6 +176,13 @@ std::uint32_t Skyline::join(std::uint32_t lower) {
   return lower;
 }
 
+void Skyline::push_joined(std::uint32_t lower) {
+  // The stretch before has its entry already.
+  if (join(lower) == lower) {
+    push(lower);
+  }
+}
+
 void Skyline::fill(std::uint32_t lower) {
   Segment& here = segments_[lower];
   std::int64_t height = here.end < instance_.sections ? segments_[here.end].height : -1;
@@ -184,9 +191,7 @@ void Skyline::fill(std::uint32_t lower) {
     height = height < 0 ? before : std::min(height, before);
   }
   here.height = height;
-  // The stretch that it becomes part of has its place in the heap; if it begins earlier now, under
-  // its old number, so it is entered again.
-  push(join(lower));
+  push_joined(lower);
 }
 
 void Skyline::put(std::uint32_t segment, std::uint32_t lower, std::uint32_t upper,
@@ -205,7 +210,7 @@ void Skyline::put(std::uint32_t segment, std::uint32_t lower, std::uint32_t uppe
   segments_[lower].height = top;
   segments_[lower].end = upper;
   set_previous(upper, lower);
-  push(join(lower));
+  push_joined(lower);
 }
 
 }  // namespace placewire::planning

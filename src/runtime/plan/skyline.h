@@ -5,6 +5,7 @@
 // there is none, the stretch is filled up to its lower neighbour, and these bytes are lost.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -114,9 +115,12 @@ class Skyline {
   /// The first section of the lowest stretch.
   std::uint32_t lowest();
   void push(std::uint32_t lower);
+  /// Joins a stretch of a new height with its neighbours, and enters it if it is not part of one
+  /// that is entered.
+  void push_joined(std::uint32_t lower);
   void fill(std::uint32_t lower);
   void put(std::uint32_t segment, std::uint32_t lower, std::uint32_t upper, std::int64_t top);
-  /// Joins a stretch with its neighbours of the same height; returns where it begins.
+  /// Returns where the joined stretch begins.
   std::uint32_t join(std::uint32_t lower);
   void set_previous(std::uint32_t lower, std::uint32_t previous);
 
