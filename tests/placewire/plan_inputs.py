@@ -1,53 +1,11 @@
-"""What tests of the planner plan: minimalloc's instances, random tensors, and a slow restatement of
-ExecuTorch's rule to compare with.
-"""
+"""What tests of the planner need: few random tensors, and slow ways to get what it should get."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import numpy.typing as npt
 from hypothesis import strategies as st
 
-from placewire.lifetimes_csv import LifetimeTable
-
-IntArray = npt.NDArray[np.int64]
-
-INSTANCES = sorted((Path(__file__).parents[1] / "memplan").glob("*.csv"))
-CAPACITY = 1_048_576
-
-
-def instance(path: Path) -> IntArray:
-    """The tensors of a file: size, lower, upper."""
-    return np.array(LifetimeTable.load(path).tensors, np.int64)
-
-
-def forward_like(count: int) -> IntArray:
-    """Tensors of an inference: most die soon, some are residuals, a few live long."""
-    random = np.random.default_rng(count)
-    lower = np.arange(count)
-    length = random.integers(2, 5, count)
-    length = np.where(random.random(count) < 0.1, random.integers(10, 50, count), length)
-    length = np.where(random.random(count) < 0.02, random.integers(200, 2200, count), length)
-    return np.stack([64 << random.integers(0, 12, count), lower, lower + length], axis=1)
-
-
-def train_like(count: int) -> IntArray:
-    """Activations that wait for their gradient, and gradients that die soon."""
-    random = np.random.default_rng(count)
-    lower = np.arange(count)
-    upper = np.where(lower < count // 2, count - lower, lower + 2) + random.integers(0, 4, count)
-    return np.stack([64 * random.integers(1, 4097, count), lower, upper], axis=1)
-
-
-def random_intervals(count: int) -> IntArray:
-    """Sizes, starts and lengths from uniform distributions."""
-    random = np.random.default_rng(count)
-    lower = random.integers(0, count, count)
-    upper = lower + random.integers(1, count // 20 + 2, count)
-    return np.stack([64 * random.integers(1, 4097, count), lower, upper], axis=1)
-
+from benchmarks.lifetimes import IntArray
 
 _TENSOR = st.tuples(st.integers(0, 100), st.integers(-20, 20), st.integers(0, 15)).map(
     lambda parts: (parts[0], parts[1], parts[1] + parts[2])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.lifetimes import INSTANCES
 from placewire.lifetimes_csv import LifetimeTable
 from placewire.planner import verify
-from tests.placewire.plan_inputs import INSTANCES
 from tests.placewire.test_cli import run
 
 HEAD = "id,lower,upper,size\n"
@@ -30,7 +30,7 @@ def test_the_file_is_written_with_a_column_offset(lifetimes: Path, tmp_path: Pat
     assert out.read_text() == "id,lower,upper,size,offset\na,0,2,64,64\nb,1,3,64,0\nc,2,4,64,64\n"
     assert result.err.startswith(
         f"{lifetimes}: 3 tensors in 128 bytes, 1.0000 times the lower bound of 128, "
-        "which is optimal; skyline by lifetime, 0."
+        "which is optimal\nfound by skyline by lifetime, in 0."
     )
 
 

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,20 +18,22 @@ from placewire_schema.errors import (
     InvalidTypeError,
 )
 
-from placewire.planner import MODES, Mode, PlanProgress, TensorLifetime, plan, verify
-from tests.placewire.plan_inputs import (
+from benchmarks.lifetimes import (
     CAPACITY,
     INSTANCES,
     IntArray,
-    aligned,
     forward_like,
     instance,
+    random_intervals,
+    train_like,
+)
+from placewire.planner import MODES, Mode, PlanProgress, TensorLifetime, plan, verify
+from tests.placewire.plan_inputs import (
+    aligned,
     lower_bound,
     overlapping,
-    random_intervals,
     shared_object_total,
     tensor_lists,
-    train_like,
 )
 
 LARGEST = 2**63 - 1
@@ -193,7 +196,7 @@ def test_a_seed_gives_one_plan_and_another_seed_another() -> None:
 def test_a_plan_does_not_depend_on_the_process() -> None:
     program = (
         "from placewire.planner import plan\n"
-        "from tests.placewire.plan_inputs import INSTANCES, instance\n"
+        "from benchmarks.lifetimes import INSTANCES, instance\n"
         "print(plan(instance(INSTANCES[1]), mode='search', evaluations=300).offsets.tolist())\n"
     )
     outputs = {
@@ -295,7 +298,7 @@ def test_impossible_options_are_refused(options: dict[str, object], message: str
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.uint64, np.int64])
 def test_arrays_of_any_whole_numbers_are_taken(dtype: type) -> None:
-    tensors = np.array([(64, 0, 2), (64, 1, 3), (64, 2, 4)], dtype)
+    tensors: npt.NDArray[np.integer] = np.array([(64, 0, 2), (64, 1, 3), (64, 2, 4)], dtype)
     for layout in (tensors, np.asfortranarray(tensors), tensors[::-1][::-1]):
         assert plan(layout).total == 128
 

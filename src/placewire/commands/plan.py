@@ -111,8 +111,8 @@ def _summary(file: Path, result: Plan, seconds: float) -> str:
     proof = ", which is optimal" if result.is_optimal else ""
     return (
         f"{file}: {count(len(result.offsets), 'tensor')} in {result.total:,} bytes, "
-        f"{result.ratio:.4f} times the lower bound of {result.lower_bound:,}{proof}; "
-        f"{result.algorithm}, {seconds:.3f} s"
+        f"{result.ratio:.4f} times the lower bound of {result.lower_bound:,}{proof}\n"
+        f"found by {result.algorithm}, in {seconds:.3f} s"
     )
 
 

@@ -10,14 +10,14 @@
 namespace placewire::planning {
 namespace {
 
-constexpr std::uint32_t kMostTensors = 4096;
+constexpr std::uint32_t kMostTensorsSearched = 4096;
 
 }  // namespace
 
 bool CapacitySearch::can_take(const Instance& instance) {
   const std::int64_t most =
       std::accumulate(instance.size.begin(), instance.size.end(), std::int64_t{0});
-  return instance.count() <= kMostTensors &&
+  return instance.count() <= kMostTensorsSearched &&
          most / instance.unit < std::numeric_limits<Size>::max() / 2;
 }
 
@@ -49,7 +49,7 @@ Outcome CapacitySearch::run(std::int64_t capacity, TryFirst try_first, std::uint
     entries_.push_back({0, 0, i});
     for (std::uint32_t section = instance_.lower[i]; section < instance_.upper[i]; ++section) {
       waiting_[section] += size_[i];
-      crossing_[section] += section > instance_.lower[i] ? 1 : 0;
+      crossing_[section] += section > instance_.lower[i] ? 1U : 0U;
     }
   }
   nodes_left_ = nodes;
@@ -116,7 +116,7 @@ Outcome CapacitySearch::try_entry(const Part& part, const Entry& entry) {
   bool is_cut = false;
   for (std::uint32_t section = lower; section < upper; ++section) {
     waiting_[section] -= size_[tensor];
-    crossing_[section] -= section > lower ? 1 : 0;
+    crossing_[section] -= section > lower ? 1U : 0U;
     is_cut |= crossing_[section] == 0 && section > part.lower;
   }
   is_cut |= upper < part.upper && crossing_[upper] == 0;
@@ -127,7 +127,7 @@ Outcome CapacitySearch::try_entry(const Part& part, const Entry& entry) {
       is_cut ? solve_parts(rest, entry) : solve(rest, {entry.support, entry.rank});
   for (std::uint32_t section = lower; section < upper; ++section) {
     waiting_[section] += size_[tensor];
-    crossing_[section] += section > lower ? 1 : 0;
+    crossing_[section] += section > lower ? 1U : 0U;
   }
   is_placed_[tensor] = 0;
   entries_.resize(entries);

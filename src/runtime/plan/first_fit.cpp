@@ -7,7 +7,7 @@
 namespace placewire::planning {
 namespace {
 
-constexpr std::uint32_t kMostPieces = 64;
+constexpr std::uint32_t kMostLists = 64;
 
 /// A tensor that has been placed.
 struct Placed {
@@ -24,7 +24,7 @@ class FirstFit {
       : instance_(instance),
         limit_(limit),
         steps_left_(steps),
-        pieces_(std::min(kMostPieces, std::max(instance.sections, std::uint32_t{1}))),
+        pieces_(std::min(kMostLists, std::max(instance.sections, std::uint32_t{1}))),
         placed_(pieces_),
         cursors_(pieces_) {}
 
