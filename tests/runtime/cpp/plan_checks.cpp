@@ -49,7 +49,7 @@ std::vector<PlannedTensor> random_tensors(Numbers& numbers) {
 
 void check_random_plans() {
   Numbers numbers{1};
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 100; ++round) {
     const std::vector<PlannedTensor> tensors = random_tensors(numbers);
     std::int64_t before = kMost;
     for (const PlanMode mode : {PlanMode::kFast, PlanMode::kSearch, PlanMode::kExact}) {
