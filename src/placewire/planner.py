@@ -110,7 +110,7 @@ def plan(
     alignment: int = 1,
     seed: int = 0,
     evaluations: int = 50_000,
-    nodes: int = 600_000,
+    nodes: int = 1_000_000,
     capacity: int | None = None,
     progress: Callable[[PlanProgress], object] | None = None,
 ) -> Plan:

@@ -74,10 +74,14 @@ Outcome CapacitySearch::solve(const Part& part, const Last& last) {
   for (std::size_t i = part.begin; i < part.end; ++i) {
     highest = std::min(highest, entries_[i].support + size_[entries_[i].tensor]);
   }
+  // Nobody comes below the one placed next: the fullest section must bear that.
+  const Size room =
+      capacity_ -
+      *std::max_element(&waiting_[part.lower], &waiting_[part.lower] + (part.upper - part.lower));
   Outcome outcome = Outcome::kDoesNotFit;
   for (std::size_t i = part.begin; i < part.end && outcome == Outcome::kDoesNotFit; ++i) {
     const Entry entry = entries_[i];
-    if (entry.support >= highest) {
+    if (entry.support >= highest || entry.support > room) {
       break;
     }
     const bool is_in_order =

@@ -58,7 +58,7 @@ struct PlanOptions {
   /// How many plans of 256 tensors the random search tries; plans of more tensors count for more.
   std::uint64_t evaluations = 50'000;
   /// How many partial plans the systematic search looks at. It takes no more than 4096 tensors.
-  std::uint64_t nodes = 600'000;
+  std::uint64_t nodes = 1'000'000;
   /// Stop as soon as the plan has no more bytes than this. Default: go on until it is optimal.
   std::optional<std::int64_t> capacity;
   /// Called now and then while a search runs, from the thread that plans; if it returns false, the
