@@ -180,7 +180,7 @@ class _Describer:
         if scalar is not None:
             optional = field.optional
         else:
-            optional = not in_struct and not field.required and field.default is None
+            optional = not in_struct and not field.required and field.default_content is None
         return FieldRecord(
             name=field.name,
             type=self._type(field.type, is_vector64="vector64" in attributes),
@@ -292,7 +292,7 @@ class _Describer:
                     found |= VECTORS_OF_UNIONS
                 if field.optional:
                     found |= OPTIONAL_SCALARS
-                if kind in (TypeKind.STRING, TypeKind.VECTOR) and field.default is not None:
+                if field.default_content is not None:
                     found |= DEFAULT_VECTORS_AND_STRINGS
         return found
 

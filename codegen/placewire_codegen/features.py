@@ -14,6 +14,7 @@ class Feature(Enum):
 
     ARRAYS = "fixed arrays"
     BIT_FLAGS = "bit flags"
+    DEFAULT_CONTENTS = "defaults of strings and vectors"
     FLEXBUFFERS = "flexbuffers"
     HASHES = "hashed fields"
     NESTED_FLATBUFFERS = "nested FlatBuffers"

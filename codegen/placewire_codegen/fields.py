@@ -153,9 +153,9 @@ def _default(
 ) -> Default | None:
     literal = node.default
     if type_.kind not in (TypeKind.SCALAR, TypeKind.ENUM):
-        if literal is not None and not isinstance(literal, syntax.InvalidLiteral):
-            _reject_default(literal, type_, context)
-        return None
+        if literal is None or isinstance(literal, syntax.InvalidLiteral):
+            return None
+        return _default_content(literal, type_, context)
     if literal is None:
         assert type_.scalar is not None
         default = _ZERO_FLOAT if type_.scalar.is_float else _ZERO
@@ -172,12 +172,14 @@ def _default(
     return default
 
 
-def _reject_default(literal: syntax.Value, type_: Type, context: Context) -> None:
-    if type_.kind is TypeKind.STRING and isinstance(literal, syntax.StringLiteral):
-        context.error(literal, "default strings are not supported yet")
-    elif type_.kind is TypeKind.VECTOR and isinstance(literal, syntax.EmptyVectorLiteral):
-        context.error(literal, "default vectors are not supported yet")
-    elif type_.kind is TypeKind.VECTOR:
+def _default_content(literal: syntax.Value, type_: Type, context: Context) -> Default | None:
+    """Default of a string or vector; None if it is wrong, which is reported."""
+    is_text = type_.kind is TypeKind.STRING and isinstance(literal, syntax.StringLiteral)
+    is_empty = type_.kind is TypeKind.VECTOR and isinstance(literal, syntax.EmptyVectorLiteral)
+    if is_text or is_empty:
+        context.require(Feature.DEFAULT_CONTENTS, literal)
+        return Default(literal.text if isinstance(literal, syntax.StringLiteral) else ())
+    if type_.kind is TypeKind.VECTOR:
         context.error(literal, "the only default of a vector is `[]`")
     elif type_.kind is TypeKind.STRING:
         context.error(literal, "the default of a string must be a quoted string")
@@ -187,6 +189,7 @@ def _reject_default(literal: syntax.Value, type_: Type, context: Context) -> Non
             f"{_described(type_)} has no default",
             hint="a field that is not written is absent",
         )
+    return None
 
 
 def _check_enum_default(

@@ -122,10 +122,18 @@ class Type(Frozen):
     @property
     def is_bytes(self) -> bool:
         """True for `[ubyte]`, which Python sees as `bytes`."""
+        return self.kind is TypeKind.VECTOR and self._holds_bytes
+
+    @property
+    def is_byte_array(self) -> bool:
+        """True for `[ubyte:N]`, which Python sees as `bytes` too."""
+        return self.kind is TypeKind.ARRAY and self._holds_bytes
+
+    @property
+    def _holds_bytes(self) -> bool:
         element = self.element
         return (
-            self.kind is TypeKind.VECTOR
-            and element is not None
+            element is not None
             and element.kind is TypeKind.SCALAR
             and element.scalar is ScalarKind.UINT8
         )
@@ -199,6 +207,8 @@ class Field(Frozen):
             the byte offset of the value.
         default: Value of an absent scalar or enum field; `None` for all other fields and where
             `optional` is set (`= null`).
+        default_content: What an absent string or vector reads as: a text, or `()` for `[]`; `None`
+            where the schema sets nothing.
         present: The schema promises that every writer writes the field (our attribute), so its
             Python type has no `None`.
         force_align: Alignment of a vector's first element in bytes, 0 where the schema sets none.
@@ -210,6 +220,7 @@ class Field(Frozen):
     offset: int
     location: Location
     default: int | float | None = None
+    default_content: str | tuple[()] | None = None
     optional: bool = False
     required: bool = False
     present: bool = False
@@ -223,6 +234,14 @@ class Field(Frozen):
     def is_mandatory(self) -> bool:
         """True if an absent value is an error: `required` by the wire or `present` by promise."""
         return self.required or self.present
+
+    @property
+    def reads_default(self) -> bool:
+        """True for a string or vector that is never None, since an absent one has a default.
+
+        A deprecated field is not written any more, so it must be possible to leave it out.
+        """
+        return self.default_content is not None and not self.deprecated
 
 
 class TableDefinition(Definition):

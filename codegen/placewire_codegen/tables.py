@@ -240,15 +240,16 @@ def _report_gap(owners: dict[int, ResolvedField], context: Context) -> None:
 def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Field:
     node = field.node
     attributes = field.attributes
-    default = field.default
+    value = None if field.default is None else field.default.value
     return Field(
         name=node.name.text,
         type=field.type,
         id=id_,
         offset=offset,
         location=context.location(node.name),
-        default=None if default is None else default.value,
-        optional=default is not None and default.value is None,
+        default=value if isinstance(value, (int, float)) else None,
+        default_content=value if isinstance(value, (str, tuple)) else None,
+        optional=field.default is not None and value is None,
         required="required" in attributes
         or ("key" in attributes and field.type.kind is TypeKind.STRING),
         present="present" in attributes,

@@ -20,7 +20,14 @@ from ..names import Name
 from .cpp_module import CppModule
 from .cpp_names import CLASS_NAMES, CppNames
 from .cpp_order import class_references
-from .cpp_text import comment, float_literal, function, integer_literal, string_literal
+from .cpp_text import (
+    comment,
+    float_literal,
+    function,
+    integer_literal,
+    string_literal,
+    string_view_literal,
+)
 
 
 @dataclass(frozen=True)
@@ -288,7 +295,8 @@ class _ClassBuilder:
                 self._add_scalar(field)
                 return
             case TypeKind.STRING:
-                result, call = "std::string_view", "string"
+                self._add_string(field)
+                return
             case TypeKind.VECTOR:
                 assert field.type.element is not None
                 result = f"Vector<{self._element(field.type.element)}>"
@@ -316,6 +324,14 @@ class _ClassBuilder:
         default = self._default(field)
         arguments = f"{field.offset}, {default}" if default else f"{field.offset}"
         self._add(field.doc, type_, f"{name}()", f"return table_.scalar<{type_}>({arguments});")
+
+    def _add_string(self, field: Field) -> None:
+        name = self._accessors[field.name]
+        default = text_default(field)
+        arguments = f"{field.offset}, {default}" if default else f"{field.offset}"
+        self._add(field.doc, "std::string_view", f"{name}()", f"return table_.string({arguments});")
+        self._add_has(field)
+        self._visit(field, name)
 
     def _add_has(self, field: Field) -> None:
         name = self._scope.claim(f"has_{field.name}")
@@ -421,6 +437,13 @@ class _ClassBuilder:
         if full_name is None or full_name in self._complete:
             return False
         return isinstance(self._schema.definitions[full_name], StructDefinition | TableDefinition)
+
+
+def text_default(field: Field) -> str:
+    """Return what an absent string reads as, as an expression; nothing if it is empty."""
+    if not field.reads_default or not isinstance(field.default_content, str):
+        return ""
+    return string_view_literal(field.default_content)
 
 
 def union_of(type_: Type) -> str | None:

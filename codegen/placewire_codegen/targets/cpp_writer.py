@@ -23,7 +23,7 @@ from .cpp_names import DESCRIPTION_NAMES, CppNames
 from .cpp_objects import ObjectNames, ObjectsBuilder, struct_groups
 from .cpp_order import has_classes, used_namespaces
 from .cpp_text import filled, string_literal
-from .cpp_views import root_function, union_of
+from .cpp_views import root_function, text_default, union_of
 
 _LARGEST_INLINE_SIZE = 0xFFFF
 
@@ -275,7 +275,7 @@ class WriterBuilder:
         """Return the class that describes a field, and what only that class wants to know."""
         if field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM):
             return "ScalarField", [self._absent(field)]
-        presence = "Presence::kMandatory" if field.is_mandatory else "Presence::kOptional"
+        presence = _presence(field)
         union = union_of(field.type)
         if union is not None:
             kind = "UnionField" if field.type.kind is TypeKind.UNION else "UnionVectorField"
@@ -285,7 +285,8 @@ class WriterBuilder:
         if is_inline_vector(field.type):
             alignment = alignment_name(table, field, self._names.cpp)
             return "VectorField", [presence, f"&Alignments::{alignment}"]
-        return "ChildField", [presence]
+        text = text_default(field)
+        return "ChildField", [presence, text] if text else [presence]
 
     def _absent(self, field: Field) -> str:
         """Return what a reader sees if the field is absent, as an expression of its own type."""
@@ -308,6 +309,13 @@ class WriterBuilder:
             if root.table == table.full_name and root.identifier is not None:
                 return string_literal(root.identifier)
         return "nullptr"
+
+
+def _presence(field: Field) -> str:
+    """Return what is known about a field that is not a scalar, as an enumerator."""
+    if field.is_mandatory:
+        return "Presence::kMandatory"
+    return "Presence::kDefaulted" if field.reads_default else "Presence::kOptional"
 
 
 def render_writer(

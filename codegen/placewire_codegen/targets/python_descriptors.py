@@ -15,7 +15,7 @@ from ..model import (
     UnionMember,
 )
 from ..names import Name
-from .python_names import PythonNames, scalar_literal, sort_key
+from .python_names import PythonNames, scalar_literal, sort_key, string_literal
 
 
 @dataclass(frozen=True)
@@ -199,6 +199,10 @@ class _Describer:
         return _Field(arguments)
 
     def _default(self, field: Field) -> str | None:
+        if field.reads_default:
+            if isinstance(field.default_content, str):
+                return string_literal(field.default_content)
+            return 'b""' if field.type.is_bytes else "()"
         if field.default is None:
             return None
         if field.type.kind is TypeKind.ENUM:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from functools import cached_property
@@ -112,6 +113,11 @@ def python_tuple(names: list[str]) -> str:
     """Return strings as the source of a tuple."""
     quoted = ", ".join(f'"{name}"' for name in names)
     return f"({quoted},)" if len(names) == 1 else f"({quoted})"
+
+
+def string_literal(text: str) -> str:
+    """Return `text` as Python source, in double quotes as a formatter would write it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
 
 
 def scalar_literal(type_: Type, value: int | float) -> str:

@@ -23,7 +23,7 @@ from ..model import (
 )
 from ..names import Name
 from ..presence import finite_tables
-from .python_names import PythonNames, scalar_literal, sort_key
+from .python_names import PythonNames, scalar_literal, sort_key, string_literal
 
 _LINE_LENGTH = 100
 
@@ -269,10 +269,11 @@ class _TypeWriter:
         spelled = self._spelling(field.type)
         is_plain = field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM) and not field.optional
         is_never_none = field.is_mandatory and self._is_finite(field.type)
+        is_never_none |= field.reads_default
         return spelled if is_plain or is_never_none else f"{spelled} | None"
 
     def _spelling(self, type_: Type) -> str:
-        if type_.is_bytes or _is_byte_array(type_):
+        if type_.is_bytes or type_.is_byte_array:
             return "bytes"
         if type_.element is not None:
             item = self._spelling(type_.element)
@@ -300,7 +301,9 @@ class _TypeWriter:
             return self._enum_literal(field.type, int(field.default))
         if field.default is not None:
             return scalar_literal(field.type, field.default)
-        has_value = field.is_mandatory and self._is_finite(field.type)
+        if field.reads_default and isinstance(field.default_content, str):
+            return string_literal(field.default_content)
+        has_value = field.reads_default or (field.is_mandatory and self._is_finite(field.type))
         return self._empty_value(field.type) if has_value else "None"
 
     def _empty_value(self, type_: Type) -> str:
@@ -348,7 +351,7 @@ class _TypeWriter:
         assert element is not None
         if element.kind is TypeKind.STRUCT:
             made = f"[{self._reference(element.ref or '')}() for _ in range({array.length})]"
-        elif _is_byte_array(array):
+        elif array.is_byte_array:
             return f"bytes({array.length})"
         else:
             made = f"[{self._empty_value(element)}] * {array.length}"
@@ -422,20 +425,14 @@ def _wire_note(field: Field, schema: Schema) -> str:
     facts = [f"slot {field.id}", _wire_type(field.type)]
     if field.default is not None:
         facts.append(f"default {_wire_default(field, schema)}")
+    if isinstance(field.default_content, str):
+        facts.append(f"default {string_literal(field.default_content)}")
+    elif field.default_content is not None:
+        facts.append("default []")
     facts += [flag for flag in ("required", "present", "deprecated") if getattr(field, flag)]
     if field.force_align:
         facts.append(f"aligned to {field.force_align}")
     return f"Wire: {', '.join(facts)}."
-
-
-def _is_byte_array(type_: Type) -> bool:
-    element = type_.element
-    return (
-        type_.kind is TypeKind.ARRAY
-        and element is not None
-        and element.kind is TypeKind.SCALAR
-        and element.scalar is ScalarKind.UINT8
-    )
 
 
 def _struct_note(field: Field) -> str:

@@ -225,7 +225,7 @@ class TablePlan:
 
     Attributes:
         children: How to encode each child, and its slot values if it is None, which are missing
-            for a mandatory one.
+            for one that always holds something.
     """
 
     def __init__(self, table: TableInfo) -> None:
@@ -236,7 +236,7 @@ class TablePlan:
         self.fetch_scalars = _fetcher([field.name for field in scalars])
         self.fetch_children = _fetcher([field.name for field in children])
         self.children = [
-            (_encoder(table, f), None if f.is_mandatory else _absent(f)) for f in children
+            (_encoder(table, f), _absent(f) if f.may_be_none else None) for f in children
         ]
         self.slots = [slot for field in (*scalars, *children) for slot in _slots(field)]
         self.defaults = [slot.default for slot in self.slots]
