@@ -11,6 +11,7 @@ import hashlib
 import json
 from enum import Enum
 from functools import cached_property
+from operator import itemgetter
 from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -193,7 +194,16 @@ class UnionMember(Frozen):
 
 
 class UnionDefinition(Definition):
+    """A union; members are sorted by tag.
+
+    Attributes:
+        underlying: Type of the tag.
+        names_tag_type: The schema says that type. Only a binary schema tells an explicit `ubyte`
+            from the usual one.
+    """
+
     underlying: ScalarKind
+    names_tag_type: bool = False
     members: tuple[UnionMember, ...]
 
 
@@ -353,11 +363,26 @@ class Schema(Frozen):
 
     @cached_property
     def stamp(self) -> str:
-        """Hash of the meaning: 16 hex digits that change if and only if generated code must."""
-        dumped = self.model_dump(mode="json", exclude={"services", "sources"})
+        """Hash of the meaning: 16 hex digits that change if and only if generated code must.
+
+        Where a definition stands says nothing, so a text and its binary schema have one stamp.
+        """
+        dumped = self.model_dump(mode="json", include=set(_SORT_KEYS))
+        for kind, key in _SORT_KEYS.items():
+            dumped[kind].sort(key=itemgetter(*key))
         meaning = _without_positions(dumped)
         text = json.dumps(meaning, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# What the stamp covers, and what it is sorted by.
+_SORT_KEYS = {
+    "enums": ("namespace", "name"),
+    "unions": ("namespace", "name"),
+    "structs": ("namespace", "name"),
+    "tables": ("namespace", "name"),
+    "roots": ("table",),
+}
 
 
 def _without_positions(node: object) -> object:
@@ -365,7 +390,7 @@ def _without_positions(node: object) -> object:
         return {
             key: _without_positions(value)
             for key, value in node.items()
-            if key not in ("location", "doc", "files")
+            if key not in ("location", "doc", "names_tag_type")
         }
     if isinstance(node, list):
         return [_without_positions(item) for item in node]

@@ -34,7 +34,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 namespace placewire::schema {
 
 /// Identifies the schemas that these headers were generated from; changes whenever code must.
-inline constexpr std::string_view kModelStamp = "ecaae04e4d4bffdb";
+inline constexpr std::string_view kModelStamp = "04c4bd5020f63e37";
 
 /// A run of bytes that somebody else owns.
 class Bytes {
