@@ -16,6 +16,7 @@ class Feature(Enum):
     BIT_FLAGS = "bit flags"
     DEFAULT_CONTENTS = "defaults of strings and vectors"
     FLEXBUFFERS = "flexbuffers"
+    LARGE_LAYOUTS = "tables and structs larger than 64 KiB"
     HASHES = "hashed fields"
     NESTED_FLATBUFFERS = "nested FlatBuffers"
     OFFSETS_64 = "64-bit offsets"

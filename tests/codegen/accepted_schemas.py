@@ -59,7 +59,7 @@ ACCEPTED: dict[str, tuple[str, ...]] = {
     ),
     "defaults of strings": (
         'table T { a:string=""; }',
-        'table T { a:string="x"; b:string=\'y\'; }',
+        "table T { a:string=\"x\"; b:string='y'; }",
         'table T { a:string="null"; }',
         'table T { a:string="x" (required); }',
         'table T { a:string="x" (key); }',

@@ -110,7 +110,7 @@ def test_the_default_of_a_string_is_missed(read: Read) -> None:
             # The file looks as if there were no default.
             assert again(schema).table("T").fields[0].default_content is None
         else:
-            with pytest.raises(SchemaError, match="`T.a` has a default, but a .bfbs does not hold"):
+            with pytest.raises(SchemaError, match=r"`T\.a` has a default, but a \.bfbs does not"):
                 again(schema)
 
 

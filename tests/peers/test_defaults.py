@@ -1,4 +1,4 @@
-"""flatc's C++ and ours see the same defaults of strings and vectors; flatc's Python refuses them."""
+"""flatc's C++ and we see the same defaults of strings and vectors, which flatc's Python refuses."""
 
 from __future__ import annotations
 
@@ -74,12 +74,16 @@ def program(flatc: Path, schema: Path) -> Path:
     if not found:
         pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
     folder = schema.parent
-    subprocess.run([flatc, "--cpp", "-o", folder, schema], check=True, capture_output=True)
+    _run(flatc, "--cpp", "-o", folder, schema)
     includes = (f"-I{folder}", f"-isystem{flatc.parents[1] / 'include'}")
     output = folder / "default_contents"
-    command = [found[0], "-std=c++17", *includes, SOURCE, "-o", output]
+    command = [found[0], "-std=c++17", *includes, str(SOURCE), "-o", str(output)]
     subprocess.run(command, check=True, capture_output=True)
     return output
+
+
+def _run(flatc: Path, *arguments: str | Path) -> None:
+    subprocess.run([flatc, *arguments], check=True, capture_output=True)
 
 
 def seen_by_flatc(program: Path, buffers: list[bytes]) -> tuple[list[Any], bytes]:
@@ -149,8 +153,7 @@ def test_we_read_what_flatc_writes_from_json(
 ) -> None:
     file = schema.with_name("given.json")
     file.write_text('{"must": "m", "numbers": [1]}', encoding="utf-8")
-    command = [flatc, "--binary", "-o", schema.parent, schema, file]
-    subprocess.run(command, check=True, capture_output=True)
+    _run(flatc, "--binary", "-o", schema.parent, schema, file)
     read = ours.unpack(contents, file.with_suffix(".bin").read_bytes(), True, None)  # noqa: FBT003
     assert read == contents(must="m", numbers=[1])
 
@@ -161,7 +164,6 @@ def test_flatcs_json_of_what_we_write_says_the_same(
     file = schema.with_name("ours.bin")
     file.write_bytes(ours.pack(contents(text="", numbers=[3]), {}))
     options = ("--json", "--strict-json", "--raw-binary", "-o", schema.parent)
-    command = [flatc, *options, schema, "--", file]
-    subprocess.run(command, check=True, capture_output=True)
+    _run(flatc, *options, schema, "--", file)
     said = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     assert said == {"text": "", "must": "needed", "empty": "", "numbers": [3]}

@@ -89,7 +89,7 @@ class Page:
 
 
 FEATURES: frozenset[Feature] = frozenset(
-    {Feature.BIT_FLAGS, Feature.DEFAULT_CONTENTS, Feature.STRUCTS}
+    {Feature.BIT_FLAGS, Feature.DEFAULT_CONTENTS, Feature.LARGE_LAYOUTS, Feature.STRUCTS}
 )
 """The optional parts of the language that this target handles."""
 
