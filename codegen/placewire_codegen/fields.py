@@ -164,12 +164,21 @@ def _default(
         if read is None:
             return None
         default = read
-        if in_struct and not (isinstance(literal, syntax.IntegerLiteral) and default.value == 0):
+        if in_struct and not _is_zero(literal, type_, default):
             context.error(literal, "a field of a struct has no default: it is always written")
             return None
     if type_.kind is TypeKind.ENUM:
         _check_enum_default(node, type_, default, context, known)
     return default
+
+
+def _is_zero(literal: syntax.Value, type_: Type, default: Default) -> bool:
+    """Whether a default is what a struct's field may have: as in flatc, a float is written `0`."""
+    if type_.scalar is not None and type_.scalar.is_float:
+        return isinstance(literal, (syntax.IntegerLiteral, syntax.StringLiteral)) and (
+            literal.text == "0"
+        )
+    return default.value == 0
 
 
 def _default_content(literal: syntax.Value, type_: Type, context: Context) -> Default | None:

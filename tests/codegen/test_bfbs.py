@@ -27,7 +27,7 @@ from placewire_codegen.diagnostics import SchemaError
 from placewire_codegen.model import AttributeValue, Schema
 from placewire_codegen.resolve import load_schema
 
-from tests.codegen.accepted_schemas import ACCEPTED
+from tests.codegen.accepted_schemas import ACCEPTED, write_included
 from tests.codegen.binary_schemas import EVERYTHING, facts, load, meaning
 
 BINARY = EVERYTHING.with_suffix(".bfbs").read_bytes()
@@ -82,7 +82,7 @@ def test_a_definition_keeps_the_name_of_its_file() -> None:
 
 
 def test_every_small_schema_survives(read: Read, tmp_path: Path) -> None:
-    (tmp_path / "other.fbs").write_text("table Other {}\n")
+    write_included(tmp_path)
     texts = [
         text
         for topic, texts in ACCEPTED.items()
@@ -95,6 +95,10 @@ def test_every_small_schema_survives(read: Read, tmp_path: Path) -> None:
         # A number in quotes is a number afterwards.
         'table T { a:int (id:"0"); }',
         'struct S (force_align:"16") { a:int; }',
+        'table T { a:int (native_default:"5"); }',
+        # A bare attribute is 0 afterwards if it has other numbers.
+        'attribute x; enum E:byte { A (x), B (x: "y"), C (x: 3) }',
+        "attribute x; rpc_service S (x) { M(T):T (x: 1); } table T {}",
         # Of what is required, a file does not say whether it has a default.
         "table T { a:[int]=[] (required); }",
     }

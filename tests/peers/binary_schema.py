@@ -237,7 +237,7 @@ def _our_tag_field(field: Field) -> Facts:
         "type": ("Vector", tag, type_.ref, 0) if is_vector else (tag, "None", type_.ref, 0),
         "default": None,
         "optional": None,
-        "required": False,
+        "required": is_vector and field.required,
         "deprecated": field.deprecated,
         "key": False,
         "attributes": attributes,
