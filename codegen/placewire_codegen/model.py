@@ -327,14 +327,21 @@ class Schema(Frozen):
 
     @cached_property
     def definitions(self) -> dict[str, AnyDefinition]:
-        """All definitions by full name."""
-        everything: tuple[AnyDefinition, ...] = (
-            *self.enums,
-            *self.unions,
-            *self.structs,
-            *self.tables,
+        """All definitions by full name, each kind sorted by it.
+
+        Targets name things in this order, so that no name depends on where a definition stands.
+        """
+        kinds: tuple[tuple[AnyDefinition, ...], ...] = (
+            self.enums,
+            self.unions,
+            self.structs,
+            self.tables,
         )
-        return {definition.full_name: definition for definition in everything}
+        return {
+            definition.full_name: definition
+            for definitions in kinds
+            for definition in sorted(definitions, key=lambda each: each.full_name)
+        }
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:

@@ -23,9 +23,13 @@ from placewire_codegen.bfbs_format import (
 )
 from placewire_codegen.bfbs_records import records_of
 from placewire_codegen.bfbs_wire import read_records, write_records
+from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.diagnostics import SchemaError
 from placewire_codegen.model import AttributeValue, Schema
 from placewire_codegen.resolve import load_schema
+from placewire_codegen.targets.cpp_names import CppNames
+from placewire_codegen.targets.cpp_objects import ObjectNames
+from placewire_codegen.targets.python_names import PythonNames
 
 from tests.codegen.accepted_schemas import ACCEPTED, write_included
 from tests.codegen.binary_schemas import EVERYTHING, facts, load, meaning
@@ -134,6 +138,37 @@ def test_the_stamp_does_not_depend_on_the_order_of_declarations(read: Read) -> N
     assert one.tables != two.tables
     assert one.stamp == two.stamp
     assert one.stamp != read("table A { b: B; } table B {} enum E : byte { X }").stamp
+
+
+def test_what_a_target_calls_things_does_not_depend_on_their_order(read: Read) -> None:
+    """Else one stamp could stand for packages that name things differently."""
+    folder = Path("out")
+    output = OutputPaths(python=folder, cpp=folder, nanobind=folder, docs=folder)
+    config = ProjectConfig(
+        root=folder, schemas=(Path("a.fbs"),), package="p", cpp_namespace="p", output=output
+    )
+    declared = ["table class {}", "table class_ {}", "union U { x: class }", "union V { x: class }"]
+    names = []
+    for texts in (declared, declared[::-1]):
+        schema = read(" ".join(texts))
+        cpp = CppNames(schema, config)
+        python, objects = PythonNames(schema, config), ObjectNames(schema, cpp)
+        names.append(
+            {
+                name: (python.type_name(name), cpp.local_type(schema.definitions[name]))
+                for name in schema.definitions
+            }
+            | {
+                f"{union.name}.x": (
+                    python.member_class(union, union.members[0]),
+                    objects.member_class(union, union.members[0]),
+                )
+                for union in schema.unions
+            }
+        )
+    assert names[0] == names[1]
+    assert sorted(names[0].values()) == sorted(set(names[0].values()))
+    assert len(names[0]) == 6
 
 
 def test_a_union_says_whether_it_names_the_type_of_its_tag(read: Read) -> None:

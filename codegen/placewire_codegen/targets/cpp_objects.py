@@ -120,7 +120,7 @@ class ObjectNames:
         }
         self._member_classes = {
             (union.full_name, member.tag): scopes[union.namespace].claim(member.name)
-            for union in schema.unions
+            for union in sorted(schema.unions, key=lambda union: union.full_name)
             for member in union.members
             if self._has_class(member)
         }

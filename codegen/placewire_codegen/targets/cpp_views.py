@@ -17,7 +17,7 @@ from ..model import (
     UnionMember,
 )
 from ..names import Name
-from .cpp_module import CppModule
+from .cpp_module import ModuleBuilder
 from .cpp_names import CLASS_NAMES, CppNames
 from .cpp_order import class_references
 from .cpp_text import (
@@ -150,13 +150,11 @@ class ViewsView:
     roots: tuple[RootView, ...]
 
 
-class ViewBuilder:
+class ViewBuilder(ModuleBuilder):
     """Builds the view of one module's views.h."""
 
     def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
-        self._module = CppModule(schema, names, namespace)
-        self._schema = schema
-        self._names = names
+        super().__init__(schema, names, namespace)
         self._definitions = [
             definition
             for definition in self._module.definitions
@@ -178,16 +176,12 @@ class ViewBuilder:
             forward=tuple(self._forward(other) for other in module.late),
             declared=tuple(self._declared()),
             classes=tuple(self._class(definition) for definition in self._definitions),
-            roots=tuple(self._roots()),
+            roots=tuple(map(self._root, self._roots())),
         )
 
     def _declared(self) -> Iterator[str]:
         """Yield the classes of this module that another one mentions before they are defined."""
-        defined: set[str] = set()
-        early: set[str] = set()
-        for definition in self._definitions:
-            defined.add(definition.full_name)
-            early |= set(class_references(self._schema, definition.full_name)) - defined
+        early = self._needed_early(self._definitions, class_references, by_itself=False)
         for definition in self._definitions:
             if definition.full_name in early:
                 yield self._names.local_type(definition)
@@ -202,14 +196,11 @@ class ViewBuilder:
             ),
         )
 
-    def _roots(self) -> Iterator[RootView]:
-        for root in self._schema.roots:
-            table = self._schema.table(root.table)
-            if table.namespace == self._module.namespace:
-                name = self._names.local_type(table)
-                head = f"[[nodiscard]] inline {name} {root_function('view', table)}(Bytes buffer)"
-                body = f"return {name}(wire::follow(buffer.data()));"
-                yield RootView(name, function(f"{head} noexcept", body, indent=0))
+    def _root(self, table: TableDefinition) -> RootView:
+        name = self._names.local_type(table)
+        head = f"[[nodiscard]] inline {name} {root_function('view', table)}(Bytes buffer)"
+        body = f"return {name}(wire::follow(buffer.data()));"
+        return RootView(name, function(f"{head} noexcept", body, indent=0))
 
     def _class(self, definition: StructDefinition | TableDefinition) -> ClassView:
         name = self._names.local_type(definition)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from ..model import (
     AttributeValue,
-    Definition,
     EnumDefinition,
     EnumMember,
     Field,
@@ -23,7 +22,7 @@ from ..model import (
 )
 from ..names import Name
 from ..presence import finite_tables
-from .python_names import PythonNames, scalar_literal, sort_key, string_literal
+from .python_names import Definitions, PythonNames, scalar_literal, sort_key, string_literal
 
 _LINE_LENGTH = 100
 
@@ -120,18 +119,18 @@ class _TypeWriter:
         self._finite_tables = finite_tables(schema.tables, unions)
 
     def module(self) -> TypeModule:
-        enums = [self._enum(enum) for enum in self._schema.enums if self._is_here(enum)]
-        structs = [self._struct(struct) for struct in self._schema.structs if self._is_here(struct)]
-        tables = [self._table(table) for table in self._schema.tables if self._is_here(table)]
+        here = self._names.definitions_of(self._module)
+        enums = [self._enum(enum) for enum in here.enums]
+        structs = [self._struct(struct) for struct in here.structs]
+        tables = [self._table(table) for table in here.tables]
         members = [
             self._member_class(union, member)
-            for union in self._schema.unions
-            if self._is_here(union)
+            for union in here.unions
             for member in union.members
             if self._names.member_class(union, member) is not None
         ]
         classes = [*structs, *tables, *members]
-        unions = [self._union(union) for union in self._schema.unions if self._is_here(union)]
+        unions = [self._union(union) for union in here.unions]
         typing_names = set()
         if any(enum.attributes or enum.exception_base for enum in enums):
             typing_names.add("Final")
@@ -140,7 +139,7 @@ class _TypeWriter:
         if unions:
             typing_names.add("TypeAlias")
         return TypeModule(
-            summary=self._summary(),
+            summary=_summary(here),
             imports=[f"from . import {', '.join(sorted(self._imports))}"] if self._imports else [],
             exports=sorted(_exported(enums, classes, unions), key=sort_key),
             enum_bases=sorted({enum.base for enum in enums}),
@@ -150,16 +149,6 @@ class _TypeWriter:
             tables=classes,
             unions=unions,
         )
-
-    def _is_here(self, definition: Definition) -> bool:
-        return self._names.module_of(definition.full_name) == self._module
-
-    def _summary(self) -> str:
-        namespaces = sorted(
-            {d.namespace for d in self._schema.definitions.values() if self._is_here(d)}
-        )
-        spelled = " and ".join(f"`{name}`" if name else "the global one" for name in namespaces)
-        return f"Types of the schema namespace {spelled}."
 
     def _enum(self, enum: EnumDefinition) -> _Enum:
         members = self._names.member_names(enum)
@@ -382,6 +371,14 @@ class _TypeWriter:
             _alternatives(members, len(name)),
             _docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
         )
+
+
+def _summary(here: Definitions) -> str:
+    namespaces = sorted(
+        {definition.namespace for definitions in here for definition in definitions}
+    )
+    spelled = " and ".join(f"`{name}`" if name else "the global one" for name in namespaces)
+    return f"Types of the schema namespace {spelled}."
 
 
 def _alternatives(members: list[str], name_length: int) -> str:
