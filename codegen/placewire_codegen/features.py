@@ -22,7 +22,6 @@ class Feature(Enum):
     OFFSETS_64 = "64-bit offsets"
     SERVICES = "rpc services"
     STRUCTS = "structs"
-    STRING_ALIGNMENT = "aligned strings"
     UNION_STRINGS = "strings in unions"
     UNION_STRUCTS = "structs in unions"
     UNION_TAG_TYPES = "unions with a tag type of their own"

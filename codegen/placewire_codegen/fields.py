@@ -21,7 +21,7 @@ class ResolvedField(NamedTuple):
     Attributes:
         slots: How many ids it takes: two for a union, whose tag has a slot of its own.
         written_id: The number of its `id` attribute, and where that stands.
-        force_align: Alignment of its vector in bytes, 0 for the natural one.
+        force_align: Alignment of its vector or string in bytes, 0 for the natural one.
     """
 
     node: syntax.Field

@@ -221,7 +221,8 @@ class Field(Frozen):
             where the schema sets nothing.
         present: The schema promises that every writer writes the field (our attribute), so its
             Python type has no `None`.
-        force_align: Alignment of a vector's first element in bytes, 0 where the schema sets none.
+        force_align: Alignment in bytes of a vector's first element or a string's first byte, 0
+            where the schema sets none.
     """
 
     name: str

@@ -202,7 +202,8 @@ class FieldInfo:
             vectors that have a default, which is `()` for a list; None for everything else.
         required: The wire format demands it.
         present: Every writer writes it, so its Python type has no None.
-        force_align: Alignment of the first element of a vector in bytes; 0 if the schema sets none.
+        force_align: Alignment in bytes of a vector's first element or a string's first byte; 0 if
+            the schema sets none.
     """
 
     name: str

@@ -27,5 +27,6 @@ STRICTER: dict[str, str] = {
     'enum E:ubyte {A} table T { a:[E] (nested_flatbuffer:"T"); }': "its elements are no bytes",
     "enum E:ubyte {A} table T { a:[E] (flexbuffer); }": "its elements are no bytes",
     "table T { a:[ubyte] (force_align:65536); }": "no writer aligns so far",
+    "table T { a:string (force_align:3); }": "no address is aligned so",
     "struct S { a:[ulong:65535]; } struct R { s:[S:65535]; }": "flatc cuts the size to 32 bits",
 }

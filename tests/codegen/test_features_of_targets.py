@@ -30,7 +30,6 @@ SAMPLES: dict[Feature, tuple[str, str]] = {
     Feature.OFFSETS_64: ("table T {\n  a: string (offset64);\n  b: [int] (vector64); }", "2:14"),
     Feature.SERVICES: ("table T {}\nrpc_service S { M(T): T; }", "2:13"),
     Feature.STRUCTS: ("struct S { a: int; }\ntable T { s: S; }", "1:8"),
-    Feature.STRING_ALIGNMENT: ("table T { a: string (force_align: 16); }", "1:35"),
     Feature.UNION_STRINGS: ("union U { T, text: string }\ntable T { u: U; }", "1:20"),
     Feature.UNION_STRUCTS: ("struct S { a: int; }\nunion U { S }\ntable T { u: U; }", "2:11"),
     Feature.UNION_TAG_TYPES: ("union U : int { T }\ntable T { u: U; }", "1:11"),

@@ -274,6 +274,8 @@ class WriterBuilder:
             alignment = alignment_name(table, field, self._names.cpp)
             return "VectorField", [presence, f"&Alignments::{alignment}"]
         text = text_default(field)
+        if field.type.kind is TypeKind.STRING and field.force_align:
+            return "ChildField", [presence, text or "{}", str(field.force_align)]
         return "ChildField", [presence, text] if text else [presence]
 
     def _absent(self, field: Field) -> str:

@@ -303,7 +303,8 @@ def _wire(field: Field) -> str:
         return f"{entry}: {_count(field.type.scalar.size, 'bytes')}"
     if kind is TypeKind.STRUCT:
         return f"{entry}: in place"
-    aligned = f", elements aligned to {field.force_align}" if field.force_align else ""
+    what = "bytes" if kind is TypeKind.STRING else "elements"
+    aligned = f", {what} aligned to {field.force_align}" if field.force_align else ""
     return f"{entry}: offset{aligned}"
 
 

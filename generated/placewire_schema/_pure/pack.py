@@ -127,6 +127,13 @@ class Packer:
         padding = -(self.position + len(data) + 1) % 4
         return self.append(len(data).to_bytes(4, "little") + data + bytes(1 + padding))
 
+    def aligned_string(self, text: str, alignment: int) -> int:
+        """Write a string whose first byte is aligned; return its position."""
+        padding = self.padding(len(str.encode(text)) + 1, alignment)
+        if padding:
+            self.append(bytes(padding))
+        return self.string(text)
+
     def numbers(self, code: str, size: int, items: Sequence[Any], alignment: int) -> int:
         """Write a vector of scalars; return its position."""
         count = len(items)
@@ -371,6 +378,9 @@ def _absent(field: FieldInfo) -> SlotValues:
 
 def _encoder(table: TableInfo, field: FieldInfo) -> Encode:
     match field.type:
+        case StringInfo() if field.force_align:
+            alignment = field.force_align
+            return lambda packer, text: (packer.aligned_string(text, alignment),)
         case StringInfo():
             return lambda packer, text: (packer.string(text),)
         case TableReference(type=type_):

@@ -163,6 +163,10 @@ int main() {
   pack_and_print("dot", knot);
   pack_and_print("texts", Texts{});
   pack_and_print("old_texts", OldTexts{});
+  Aligned aligned;
+  aligned.wide = "wide";
+  aligned.narrow = "narrow";
+  pack_and_print("aligned_texts", aligned);
   print_problems();
   print_verified();
 }

@@ -103,10 +103,12 @@ struct ChildField {
   Presence presence;
   /// What a reader sees if a string is not written, but must be there.
   std::string_view absent = {};
+  /// Where the first byte of a string is to lie: at a multiple of this.
+  std::uint32_t alignment = 1;
 };
 template <class Object, class Value>
 ChildField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence,
-           std::string_view = {}) -> ChildField<Object, Value>;
+           std::string_view = {}, std::uint32_t = 1) -> ChildField<Object, Value>;
 
 /// A struct, stored in the table itself.
 template <class Object, class Value>
