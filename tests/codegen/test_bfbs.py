@@ -23,24 +23,15 @@ from placewire_codegen.bfbs_format import (
 )
 from placewire_codegen.bfbs_records import records_of
 from placewire_codegen.bfbs_wire import read_records, write_records
-from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.diagnostics import SchemaError
 from placewire_codegen.model import AttributeValue, Schema
 from placewire_codegen.resolve import load_schema
-from placewire_codegen.targets.cpp_names import CppNames
-from placewire_codegen.targets.cpp_objects import ObjectNames
-from placewire_codegen.targets.python_names import PythonNames
 
 from tests.codegen.accepted_schemas import ACCEPTED, write_included
-from tests.codegen.binary_schemas import EVERYTHING, facts, load, meaning
+from tests.codegen.binary_schemas import EVERYTHING, again, facts, load, meaning
 
 BINARY = EVERYTHING.with_suffix(".bfbs").read_bytes()
 Read = Callable[[str], Schema]
-
-
-def again(schema: Schema) -> Schema:
-    """Write a schema and read the result."""
-    return read_bfbs(write_bfbs(schema), Path("schema.bfbs"))
 
 
 def problem(data: bytes) -> str:
@@ -106,76 +97,6 @@ def test_every_small_schema_survives(read: Read, tmp_path: Path) -> None:
         # Of what is required, a file does not say whether it has a default.
         "table T { a:[int]=[] (required); }",
     }
-
-
-def test_the_default_of_a_string_is_missed(read: Read) -> None:
-    texts = ACCEPTED["defaults of strings"]
-    assert len(texts) > 5
-    for text in texts:
-        schema = read(text)
-        [field, *_] = schema.table("T").fields
-        if field.required:
-            # The file looks as if there were no default.
-            assert again(schema).table("T").fields[0].default_content is None
-        else:
-            with pytest.raises(SchemaError, match=r"`T\.a` has a default, but a \.bfbs does not"):
-                again(schema)
-
-
-def test_a_text_and_its_file_have_one_stamp(read: Read) -> None:
-    schema = read(
-        "union V { Z } union U { A, Z } enum E : byte { B, A } struct T { a: int; } "
-        "struct S { t: T; } table Z { u: U; v: [V]; s: [S] = []; e: E; n: int = 7; } "
-        "table A {} root_type Z;"
-    )
-    assert [table.name for table in again(schema).tables] == ["A", "Z"]
-    assert again(schema).stamp == schema.stamp
-
-
-def test_the_stamp_does_not_depend_on_the_order_of_declarations(read: Read) -> None:
-    one = read("table A { b: B; } table B {} enum E : byte { X } enum F : byte { X }")
-    two = read("enum F : byte { X } table B {} enum E : byte { X } table A { b: B; }")
-    assert one.tables != two.tables
-    assert one.stamp == two.stamp
-    assert one.stamp != read("table A { b: B; } table B {} enum E : byte { X }").stamp
-
-
-def test_what_a_target_calls_things_does_not_depend_on_their_order(read: Read) -> None:
-    """Else one stamp could stand for packages that name things differently."""
-    folder = Path("out")
-    output = OutputPaths(python=folder, cpp=folder, nanobind=folder, docs=folder)
-    config = ProjectConfig(
-        root=folder, schemas=(Path("a.fbs"),), package="p", cpp_namespace="p", output=output
-    )
-    declared = ["table class {}", "table class_ {}", "union U { x: class }", "union V { x: class }"]
-    names = []
-    for texts in (declared, declared[::-1]):
-        schema = read(" ".join(texts))
-        cpp = CppNames(schema, config)
-        python, objects = PythonNames(schema, config), ObjectNames(schema, cpp)
-        names.append(
-            {
-                name: (python.type_name(name), cpp.local_type(schema.definitions[name]))
-                for name in schema.definitions
-            }
-            | {
-                f"{union.name}.x": (
-                    python.member_class(union, union.members[0]),
-                    objects.member_class(union, union.members[0]),
-                )
-                for union in schema.unions
-            }
-        )
-    assert names[0] == names[1]
-    assert sorted(names[0].values()) == sorted(set(names[0].values()))
-    assert len(names[0]) == 6
-
-
-def test_a_union_says_whether_it_names_the_type_of_its_tag(read: Read) -> None:
-    unions = "union U: ubyte { T } union V { T } table T {}"
-    schema = again(read(unions))
-    assert [union.names_tag_type for union in schema.unions] == [True, False]
-    assert schema.stamp == read("union U { T } union V { T } table T {}").stamp
 
 
 @pytest.mark.parametrize(
