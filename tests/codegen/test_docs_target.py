@@ -131,8 +131,10 @@ def test_a_default_of_a_string_or_vector_is_shown(pages: dict[str, str]) -> None
         '| 0 | `text` | `string` | `"a\\|b"` | vtable +4: offset, bytes aligned to 8 |  |',
         "| 1 | `codes` | `[int32]` | `[]` | vtable +6: offset |  |",
         "| 2 | `must` | `string` | an error | vtable +8: offset |  |",
-        "| 3 | `old` | `string` | nothing | vtable +10: offset "
-        "| Deprecated: never written, not read. |",
+        (
+            "| 3 | `old` | `string` | nothing | vtable +10: offset "
+            "| Deprecated: never written, not read. |"
+        ),
     ]
 
 
