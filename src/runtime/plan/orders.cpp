@@ -85,21 +85,6 @@ Preference busiest_first(const Instance& instance) {
   });
 }
 
-Preference busiest_by_area_first(const Instance& instance) {
-  const std::vector<std::int64_t> most = most_live(instance);
-  return sorted(instance, [&](std::uint32_t i) {
-    return std::tuple(most[i], area(instance, i), -std::int64_t{instance.source[i]});
-  });
-}
-
-Preference busiest_by_lifetime_first(const Instance& instance) {
-  const std::vector<std::int64_t> most = most_live(instance);
-  return sorted(instance, [&](std::uint32_t i) {
-    return std::tuple(most[i], duration(instance, i), instance.size[i],
-                      -std::int64_t{instance.source[i]});
-  });
-}
-
 Preference largest_and_last_first(const Instance& instance) {
   return sorted(instance, [&](std::uint32_t i) {
     return std::array{instance.size[i], std::int64_t{instance.source[i]}};

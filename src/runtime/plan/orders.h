@@ -17,13 +17,6 @@ namespace placewire::planning {
 /// First those that are alive when most bytes are; of equal ones the larger.
 [[nodiscard]] Preference busiest_first(const Instance& instance);
 
-/// First those that are alive when most bytes are; of equal ones the one with the greater product
-/// of size and lifetime.
-[[nodiscard]] Preference busiest_by_area_first(const Instance& instance);
-
-/// First those that are alive when most bytes are; of equal ones the one with the longer lifetime.
-[[nodiscard]] Preference busiest_by_lifetime_first(const Instance& instance);
-
 /// As ExecuTorch sorts: largest first, of equal ones the one passed last.
 [[nodiscard]] Preference largest_and_last_first(const Instance& instance);
 
