@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LifetimeTable"]
 
-OFFSET = "offset"
+_OFFSET = "offset"
 _NEEDED = ("lower", "upper", "size")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _MOST = 2**63 - 1
@@ -108,11 +108,11 @@ class LifetimeTable:
 
     def with_offsets(self, offsets: Iterable[int]) -> str:
         """The file with a column `offset`, which is the last one unless it was there already."""
-        has_offset = OFFSET in self.columns
-        place = self.columns.index(OFFSET) if has_offset else len(self.columns)
+        has_offset = _OFFSET in self.columns
+        place = self.columns.index(_OFFSET) if has_offset else len(self.columns)
         stream = io.StringIO(newline="")
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.columns if has_offset else (*self.columns, OFFSET))
+        writer.writerow(self.columns if has_offset else (*self.columns, _OFFSET))
         for row, offset in zip(self.rows, offsets, strict=True):
             writer.writerow([*row[:place], offset, *row[place + 1 :]])
         return stream.getvalue()
