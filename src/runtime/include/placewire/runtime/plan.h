@@ -57,7 +57,8 @@ struct PlanOptions {
   std::uint64_t seed = 0;
   /// How many plans of 256 tensors the random search tries; plans of more tensors count for more.
   std::uint64_t evaluations = 50'000;
-  /// How many partial plans the systematic search looks at. It takes no more than 4096 tensors.
+  /// How many partial plans the systematic search looks at. It takes no more than 4096 tensors,
+  /// and calls itself once for each, which needs up to 2 MiB of stack.
   std::uint64_t nodes = 1'000'000;
   /// Stop as soon as the plan has no more bytes than this. Default: go on until it is optimal.
   std::optional<std::int64_t> capacity;
