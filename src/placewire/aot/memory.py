@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from placewire.device import Device
+from placewire.planner import Mode, plan
 
 from .graph import InputKind, MethodGraph
 from .specs import Place, TensorSpec, specs_of
@@ -51,14 +52,17 @@ class MemoryPlan:
     buffers: list[BufferPlan] = field(default_factory=list)
 
 
-def plan_memory(method: MethodGraph, alignment: int) -> MemoryPlan:
+def plan_memory(method: MethodGraph, alignment: int, mode: Mode = "fast") -> MemoryPlan:
     """Give every planned tensor of a method its place.
 
     Each device and pool has a buffer of its own. The CPU comes first, then the devices by kind and
     index, as ExecuTorch numbers them.
-    """
-    from .planner import plan
 
+    Args:
+        method: The method; its specs get their places.
+        alignment: Bytes to which each tensor is aligned in its buffer.
+        mode: How hard to try.
+    """
     groups: defaultdict[tuple[Device, int], list[TensorSpec]] = defaultdict(list)
     living = lifetimes(method)
     for spec in living:
@@ -66,12 +70,9 @@ def plan_memory(method: MethodGraph, alignment: int) -> MemoryPlan:
     result = MemoryPlan()
     for number, (device, pool) in enumerate(sorted(groups), 1):
         specs = groups[device, pool]
-        planned = plan(
-            sizes=[_rounded(spec.nbytes, alignment) for spec in specs],
-            lower=[living[spec].first for spec in specs],
-            upper=[living[spec].end for spec in specs],
-        )
-        for spec, offset in zip(specs, planned.offsets, strict=True):
+        tensors = [(spec.nbytes, living[spec].first, living[spec].end) for spec in specs]
+        planned = plan(tensors, mode=mode, alignment=alignment)
+        for spec, offset in zip(specs, planned.offsets.tolist(), strict=True):
             spec.place = Place(number, offset)
         result.buffers.append(
             BufferPlan(device, pool, planned.total, planned.lower_bound, len(specs))
@@ -123,7 +124,3 @@ def _is_node(value: object) -> bool:
     from torch import fx
 
     return isinstance(value, fx.Node)
-
-
-def _rounded(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment
