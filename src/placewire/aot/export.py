@@ -224,7 +224,9 @@ class _Lowering:
         }
         with self.report.stage("plan memory"):
             devices = self.config.enable_device_memory_planning
-            return method, plan_memory(method, self.config.alignment, devices=devices)
+            return method, plan_memory(
+                method, self.config.alignment, self.config.planner, devices=devices
+            )
 
     def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
         with self.report.stage("emit"):
