@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .fakes import FakeValues
 
-__all__ = ["Aliases", "NotRewritable", "Origin", "Step", "functional_variant", "is_write"]
+__all__ = ["Aliases", "NotRewritable", "Origin", "Step", "functional_variant", "hidden_alias", "is_write"]
 
 _aten = torch.ops.aten
 
@@ -27,9 +27,11 @@ class NotRewritable(Exception):
 
     Attributes:
         source: The call that writes, or reads what was written, if it is known.
+        final: Whether torch's functionalisation could not tell either.
     """
 
     source: fx.Node | None = None
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,35 @@ def functional_variant(op: OpOverload) -> OpOverload | None:
     written = [argument for argument in ours if argument.alias_info is not None]
     same = [(a.name, str(a.type)) for a in ours] == [(a.name, str(a.type)) for a in theirs]
     return variant if same and len(written) == 1 and written[0] is ours[0] else None
+
+
+def hidden_alias(graph: fx.Graph, fakes: FakeValues) -> fx.Node | None:
+    """A call whose result shares memory that the graph writes to, although its schema hides it.
+
+    Functionalisation by schemas takes such a result for a copy. None if there is none.
+    """
+    aliases = Aliases(fakes)
+    memory: dict[fx.Node, fx.Node] = {}
+    hidden: list[fx.Node] = []
+    written: set[fx.Node] = set()
+    for node in graph.nodes:
+        memory[node] = node
+        source = node.args[0] if node.args and isinstance(node.args[0], fx.Node) else None
+        if node.target is operator.getitem and source is not None:
+            memory[node] = memory[source]
+        if not isinstance(node.target, OpOverload):
+            continue
+        if is_write(node) or node.target is _aten.detach_.default:
+            if source is not None:
+                memory[node] = memory[source]
+                written.add(memory[source])
+            continue
+        for origin in aliases.of(node):
+            if origin is not None:
+                memory[node] = memory[origin[0]]
+                if all(result.alias_info is None for result in node.target._schema.returns):
+                    hidden.append(node)
+    return next((node for node in hidden if memory[node] in written), None)
 
 
 class Aliases:

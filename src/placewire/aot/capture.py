@@ -15,11 +15,14 @@ from torch.export.graph_signature import (
 )
 from torch.export.graph_signature import InputKind as SignatureKind
 
+from .alias import hidden_alias
 from .fakes import FakeValues
 from .functionalize import NotRewritable, functionalize
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch.export import ExportedProgram
 
 __all__ = ["capture"]
@@ -38,20 +41,28 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
         return _functional(name, program)
     except NotRewritable as error:
         reason = error
-    try:
-        return _functional(name, program.run_decompositions({}))
-    except NotRewritable:
-        source = reason.source
-        what = "a write" if source is None else str(source.target)
-        where = None if source is None else source_of(source)
-        graph = fx.Graph()
-        graph.output(())
-        refused = Unsupported(name, what, str(reason), where)
-        return MethodGraph(name, graph, [], FakeValues()), [refused]
+    alias = reason.source
+    if not reason.final:
+        alias = hidden_alias(program.graph, FakeValues(_values(program)))
+    if alias is None:
+        try:
+            return _functional(name, program.run_decompositions({}))
+        except NotRewritable:
+            alias = reason.source
+    what = "a write" if alias is None else str(alias.target)
+    where = None if alias is None else source_of(alias)
+    graph = fx.Graph()
+    graph.output(())
+    refused = Unsupported(name, what, f"{reason}, and what it reaches is not known", where)
+    return MethodGraph(name, graph, [], FakeValues()), [refused]
+
+
+def _values(program: ExportedProgram) -> Iterator[object]:
+    return (node.meta.get("val") for node in program.graph.nodes)
 
 
 def _functional(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
-    fakes = FakeValues(node.meta.get("val") for node in program.graph.nodes)
+    fakes = FakeValues(_values(program))
     method = MethodGraph(
         name=name,
         graph=program.graph,

@@ -281,7 +281,10 @@ class _Sweep:
         """The value of a view's base after the view got `value`."""
         inverse = step.inverse()
         if inverse is None:
-            raise NotRewritable(f"a write through {step.target} cannot be undone")
+            error = NotRewritable(f"it writes through {step.target}")
+            # There torch takes the difference for each of the elements that share a place.
+            error.final = step.target is _aten.expand.default
+            raise error
         target, takes_base, arguments = inverse
         if step.target is _aten.narrow.default:
             return self._call(target, (base, value, *self._narrowed(*arguments, like=step.base)))

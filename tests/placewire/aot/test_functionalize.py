@@ -174,3 +174,24 @@ def test_the_exported_program_is_left_as_it_is() -> None:
     first = export(exported).pte
     assert exported.graph_module.print_readable(print_output=False) == before
     assert export(exported).pte == first
+
+
+def test_a_write_to_elements_that_share_a_place_is_refused() -> None:
+    def forward(self: Any, x: torch.Tensor) -> torch.Tensor:
+        y = x + 1
+        y.expand(2, 3).zero_()
+        return y
+
+    with pytest.raises(UnsupportedError, match=r"it writes through aten\.expand\.default"):
+        export(_Of(forward), (torch.ones(3),))
+
+
+def test_torch_is_not_asked_where_a_schema_hides_a_view() -> None:
+    def forward(self: Any, x: torch.Tensor) -> torch.Tensor:
+        y = x + 1
+        turned = torch.einsum("ij->ji", y)
+        torch.as_strided(y, (2, 2), (1, 1)).unfold(0, 2, 1).add_(1)
+        return turned + 0
+
+    with pytest.raises(UnsupportedError, match=r"einsum\.default: .* what it reaches is not known"):
+        export(_Of(forward), (torch.ones(3, 3),))
