@@ -16,6 +16,7 @@ pytest.importorskip("executorch.runtime", reason="the executorch wheel is not in
 
 from tests.peers.beside_eager import Of, check_calls
 
+
 def spread_out(x: torch.Tensor, n: int) -> torch.Tensor:
     return x.expand(2, *x.shape)
 
@@ -39,7 +40,7 @@ VIEWS: list[Callable[[torch.Tensor, int], torch.Tensor | tuple[torch.Tensor, ...
     lambda x, n: x.diagonal(n % 2),
     lambda x, n: x.movedim(0, -1),
     spread_out,
-    lambda x, n: x.split(1 + n % 2, 0),
+    lambda x, n: torch.split(x, 1 + n % 2),
     lambda x, n: x.unbind(-1),
     lambda x, n: x.chunk(2, -1),
     lambda x, n: torch.einsum("ij->ji", x),
@@ -125,7 +126,9 @@ def possible(steps: list[Step]) -> list[Step]:
 
 PICK = st.integers(0, 11)
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["view", "view", "write", "write", "new"]), PICK, PICK, st.integers(0, 99)),
+    st.tuples(
+        st.sampled_from(["view", "view", "write", "write", "new"]), PICK, PICK, st.integers(0, 99)
+    ),
     min_size=3,
     max_size=10,
 )

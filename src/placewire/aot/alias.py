@@ -12,17 +12,27 @@ from torch import fx
 from torch._ops import OpOverload
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from .operators import kernel_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .fakes import FakeValues
 
-__all__ = ["Aliases", "NotRewritable", "Origin", "Step", "functional_variant", "hidden_alias", "is_write"]
+__all__ = [
+    "Aliases",
+    "NotRewritableError",
+    "Origin",
+    "Step",
+    "functional_variant",
+    "hidden_alias",
+    "is_write",
+]
 
 _aten = torch.ops.aten
 
 
-class NotRewritable(Exception):
+class NotRewritableError(Exception):
     """It cannot be told what a write reaches, or there is no functional way to say it.
 
     Attributes:
@@ -234,12 +244,12 @@ class Aliases:
         """The origin of each result of a call.
 
         Raises:
-            NotRewritable: The call writes to something and its schema hides it.
+            NotRewritableError: The call writes to something and its schema hides it.
         """
         target = node.target
         assert isinstance(target, OpOverload)
         value = node.meta.get("val")
-        results = list(value) if isinstance(value, list | tuple) else [value]
+        results: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
         if target in _VIEWS:
             return [(node.args[0], (_step(node, node.args[0].meta["val"]),))]  # type: ignore[list-item, union-attr]
         if target in _PARTITIONS:
@@ -322,7 +332,9 @@ def _may_alias(op: OpOverload) -> bool:
     """Whether a result of an operator that is no plain view may share memory with an argument."""
     if any(result.alias_info is not None for result in op._schema.returns):
         return True
-    composite = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
+    composite = torch._C._dispatch_has_kernel_for_dispatch_key(
+        kernel_name(op), "CompositeImplicitAutograd"
+    )
     return bool(composite) or torch.Tag.maybe_aliasing_or_mutating in op.tags
 
 
@@ -330,7 +342,9 @@ def _origins(graph: fx.Graph) -> list[_Traced]:
     """The origin of each result of a trace."""
     for node in graph.nodes:
         if node.op == "call_function" and is_write(node):
-            raise NotRewritable(f"{node.target} writes to an argument of an operator that hides it")
+            raise NotRewritableError(
+                f"{node.target} writes to an argument of an operator that hides it"
+            )
     places = {node: place for place, node in enumerate(graph.find_nodes(op="placeholder"))}
     results = graph.output_node().args[0]
     listed = results if isinstance(results, list | tuple) else [results]
@@ -388,7 +402,7 @@ def _parts(node: fx.Node, base: torch.Tensor, parts: Sequence[torch.Tensor]) -> 
     start: Any = 0
     for part in parts:
         size = part.shape[dim]  # type: ignore[index]
-        known = isinstance(size, int) and isinstance(start, int)
+        known = isinstance(start, int) and not isinstance(size, torch.SymInt)
         end = start + size
         steps.append(Step(_aten.slice.Tensor, (dim, start, end, 1), base) if known else None)
         start = end

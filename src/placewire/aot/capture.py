@@ -17,7 +17,7 @@ from torch.export.graph_signature import InputKind as SignatureKind
 
 from .alias import hidden_alias
 from .fakes import FakeValues
-from .functionalize import NotRewritable, functionalize
+from .functionalize import NotRewritableError, functionalize
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
     """
     try:
         return _functional(name, program)
-    except NotRewritable as error:
+    except NotRewritableError as error:
         reason = error
     alias = reason.source
     if not reason.final:
@@ -47,7 +47,7 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
     if alias is None:
         try:
             return _functional(name, program.run_decompositions({}))
-        except NotRewritable:
+        except NotRewritableError:
             alias = reason.source
     what = "a write" if alias is None else str(alias.target)
     where = None if alias is None else source_of(alias)
@@ -101,11 +101,12 @@ _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 def _write_backs(method: MethodGraph, signature: ExportGraphSignature) -> dict[fx.Node, Any]:
     """Take the new values of what a functional program changes off its results."""
     placeholders = {}
-    for node, given, spec in zip(
+    for node, given, source in zip(
         method.placeholders, method.inputs, signature.input_specs, strict=False
     ):
-        placeholders[spec.arg.name if given.kind is InputKind.USER else given.name] = node
-    changed, kept = {}, []
+        placeholders[source.arg.name if given.kind is InputKind.USER else given.name] = node
+    changed: dict[fx.Node, Any] = {}
+    kept: list[Any] = []
     for result, spec in zip(method.results, signature.output_specs, strict=True):
         if spec.kind in _MUTATIONS:
             assert spec.target is not None

@@ -14,7 +14,15 @@ from .graph import InputKind, MethodGraph
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ControlFlow", "Kind", "control_flow_of", "is_control_flow", "methods_in", "operands_of", "set_aside"]
+__all__ = [
+    "ControlFlow",
+    "Kind",
+    "control_flow_of",
+    "is_control_flow",
+    "methods_in",
+    "operands_of",
+    "set_aside",
+]
 
 Kind: TypeAlias = Literal["cond", "map", "scan", "while_loop"]
 
@@ -126,7 +134,7 @@ def set_aside(body: MethodGraph, carried: int) -> None:
         carried: How many of its first operands and results the loop carries.
     """
     places = operands_of(body)[:carried]
-    results = list(body.results)
+    results: list[Any] = list(body.results)
     with body.graph.inserting_before(body.output):
         for position, result in enumerate(results[:carried]):
             if not isinstance(result, fx.Node) or result is places[position]:

@@ -87,7 +87,7 @@ def test_a_view_of_a_constant_refers_to_the_same_data() -> None:
 
 
 def test_an_old_value_that_is_returned_is_copied_before_the_buffer_is_overwritten() -> None:
-    def forward(self: Any, x: torch.Tensor) -> torch.Tensor:
+    def forward(self: Any, x: torch.Tensor) -> Any:
         old = self.state.view(3, 4).clone()
         self.state.copy_(x)
         return old
@@ -96,7 +96,7 @@ def test_an_old_value_that_is_returned_is_copied_before_the_buffer_is_overwritte
 
 
 def test_a_view_that_is_read_before_the_buffer_is_overwritten_needs_no_copy() -> None:
-    def forward(self: Any, x: torch.Tensor) -> torch.Tensor:
+    def forward(self: Any, x: torch.Tensor) -> Any:
         given = self.state.view(3, 4) * 2
         self.state.copy_(x)
         return given
