@@ -311,9 +311,9 @@ class _Sweep:
             item.meta["val"] if isinstance(item, fx.Node) else item for item in (start, length)
         ]
         if not all(map(self._method.fakes.is_natural, numbers)):
-            if not (
-                isinstance(start, int) and not isinstance(size := like.shape[dim], torch.SymInt)
-            ):
+            sizes: list[Any] = list(like.shape)
+            size = sizes[dim]
+            if not (isinstance(start, int) and isinstance(size, int)):
                 raise NotRewritableError("a write through narrow from a place that may be negative")
             start += size
         if isinstance(start, int) and isinstance(length, int):

@@ -44,7 +44,7 @@ class ShareMemory:
 
     def __call__(self, graph: MethodGraph, /) -> PassResult:
         count = _share(graph, frozenset(), frozenset(_nodes(graph.results)), is_loop=False)
-        return PassResult(count > 0, f"{count} views" if count != 1 else "1 view")
+        return PassResult(count > 0, f"views without a copy: {count}" if count else "")
 
 
 def is_view(node: fx.Node) -> bool:
