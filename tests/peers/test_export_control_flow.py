@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from torch._higher_order_ops import map as map_
-from torch._higher_order_ops import scan, while_loop
 from torch.export import Dim
 
 from tests.peers.beside_eager import Of, check_calls
@@ -18,7 +16,8 @@ pytest.importorskip(
     "executorch.runtime", reason="executorch is not installed; pip install '.[peer]'"
 )
 
-cond = torch.cond
+operators: Any = torch._higher_order_ops
+cond, map_, scan, while_loop = torch.cond, operators.map, operators.scan, operators.while_loop
 
 
 def constants_and_parameters(self: Any, x: torch.Tensor) -> Any:
@@ -32,7 +31,7 @@ def constants_and_parameters(self: Any, x: torch.Tensor) -> Any:
 
 
 def two_branches(self: Any, x: torch.Tensor) -> Any:
-    """executorch issue 21490: the first result was overwritten before it was used."""
+    """ExecuTorch issue 21490: the first result was overwritten before it was used."""
     first = cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
     second = cond(x[0].sum() > 0, lambda x: x * 2, lambda x: x * 3, (x,))
     third = cond(x[1].sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
@@ -40,10 +39,10 @@ def two_branches(self: Any, x: torch.Tensor) -> Any:
 
 
 def nested_branches(self: Any, x: torch.Tensor) -> Any:
-    def true(x: torch.Tensor) -> torch.Tensor:
+    def true(x: torch.Tensor) -> Any:
         return cond(x[0].sum() > 0, lambda x: x + 1, lambda x: x.sin(), (x,))
 
-    def false(x: torch.Tensor) -> torch.Tensor:
+    def false(x: torch.Tensor) -> Any:
         y = cond(x[1].sum() > 0, lambda x: x * 2, lambda x: x.cos(), (x,))
         z = cond(x[2].sum() > 0, lambda x, y: x * y, lambda x, y: x - y, (x, y))
         return z + y
@@ -62,7 +61,7 @@ def exchanging_branches(self: Any, x: torch.Tensor) -> Any:
 
 
 def in_place_inside(self: Any, x: torch.Tensor) -> Any:
-    def true(x: torch.Tensor) -> torch.Tensor:
+    def true(x: torch.Tensor) -> Any:
         y = x.clone()
         y[0] = 7
         y.add_(1)
@@ -90,7 +89,7 @@ def mapped_pairs(self: Any, x: torch.Tensor) -> Any:
 
 
 def mapped_twice(self: Any, x: torch.Tensor) -> Any:
-    def row(row: torch.Tensor) -> torch.Tensor:
+    def row(row: torch.Tensor) -> Any:
         return map_(lambda item, total: item * 2 + total, row * 1, row.sum())
 
     return map_(row, x)
@@ -163,7 +162,7 @@ def loop_that_reads_from_outside(self: Any, x: torch.Tensor) -> Any:
 
 
 def map_in_loop_in_branch(self: Any, x: torch.Tensor) -> Any:
-    def true(x: torch.Tensor) -> torch.Tensor:
+    def true(x: torch.Tensor) -> Any:
         def body(i: torch.Tensor, x: torch.Tensor) -> Any:
             return i + 1, map_(lambda row, total: row * 0.5 + total, x, x.mean(0))
 

@@ -16,6 +16,11 @@ pytest.importorskip("executorch.runtime", reason="the executorch wheel is not in
 
 from tests.peers.beside_eager import Of, check_calls
 
+
+def spread_out(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x.expand(2, *x.shape)
+
+
 VIEWS: list[Callable[[torch.Tensor, int], torch.Tensor | tuple[torch.Tensor, ...]]] = [
     lambda x, n: x.view(-1),
     lambda x, n: x.reshape(x.shape[0], -1) if x.dim() else x.reshape(1),
@@ -34,8 +39,8 @@ VIEWS: list[Callable[[torch.Tensor, int], torch.Tensor | tuple[torch.Tensor, ...
     lambda x, n: x.to(torch.float32),
     lambda x, n: x.diagonal(n % 2),
     lambda x, n: x.movedim(0, -1),
-    lambda x, n: x.expand(2, *x.shape),
-    lambda x, n: x.split(1 + n % 2, 0),
+    spread_out,
+    lambda x, n: torch.split(x, 1 + n % 2),
     lambda x, n: x.unbind(-1),
     lambda x, n: x.chunk(2, -1),
     lambda x, n: torch.einsum("ij->ji", x),
@@ -71,14 +76,27 @@ Step = tuple[str, int, int, int]
 """What a step does, the tensors that it takes, and a number that says the rest."""
 
 
-def advance(values: list[torch.Tensor], step: Step) -> None:
-    """Do one step with the tensors that there are."""
+def advance(values: list[torch.Tensor], step: Step, spread: set[int]) -> None:
+    """Do one step with the tensors that there are.
+
+    Args:
+        values: The tensors; new ones are appended.
+        step: What to do.
+        spread: Which of them have elements that share a place. Nothing is written to those, since
+            that is refused.
+    """
     kind, one, other, number = step
     source, second = values[one % len(values)], values[other % len(values)]
     if kind == "view":
-        made = VIEWS[number % len(VIEWS)](source, number // len(VIEWS))
-        values += [made] if isinstance(made, torch.Tensor) else list(made[:2])
+        view = VIEWS[number % len(VIEWS)]
+        made = view(source, number // len(VIEWS))
+        new = [made] if isinstance(made, torch.Tensor) else list(made[:2])
+        if one % len(values) in spread or view is spread_out:
+            spread.update(range(len(values), len(values) + len(new)))
+        values += new
     elif kind == "write":
+        if one % len(values) in spread:
+            raise RuntimeError("its elements share places")
         if second.untyped_storage()._cdata == source.untyped_storage()._cdata:
             second = second.clone()  # what eager gives depends on the order of the elements
         WRITES[number % len(WRITES)](source, second, number // len(WRITES))
@@ -87,19 +105,19 @@ def advance(values: list[torch.Tensor], step: Step) -> None:
 
 
 def run(steps: list[Step], module: Any, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    values = [module.b0, module.b1, x]
+    values, spread = [module.b0, module.b1, x], set[int]()
     for step in steps:
-        advance(values, step)
+        advance(values, step, spread)
     return tuple(values[-6:])
 
 
 def possible(steps: list[Step]) -> list[Step]:
     """Those of the steps that eager can do one after the other."""
     values = [torch.rand(3, 4), torch.rand(4, 4), torch.rand(3, 4)]
-    kept = []
+    kept, spread = [], set[int]()
     for step in steps:
         try:
-            advance(values, step)
+            advance(values, step, spread)
         except (RuntimeError, IndexError, ZeroDivisionError):
             continue
         kept.append(step)
@@ -108,7 +126,9 @@ def possible(steps: list[Step]) -> list[Step]:
 
 PICK = st.integers(0, 11)
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["view", "view", "write", "write", "new"]), PICK, PICK, st.integers(0, 99)),
+    st.tuples(
+        st.sampled_from(["view", "view", "write", "write", "new"]), PICK, PICK, st.integers(0, 99)
+    ),
     min_size=3,
     max_size=10,
 )

@@ -177,7 +177,11 @@ def test_three_calls_in_a_row_give_what_eager_gives(function: Callable[..., Any]
 
 @pytest.mark.parametrize(
     "norm",
-    [nn.BatchNorm2d(3), nn.BatchNorm2d(3, momentum=0.3), nn.InstanceNorm2d(3, track_running_stats=True)],
+    [
+        nn.BatchNorm2d(3),
+        nn.BatchNorm2d(3, momentum=0.3),
+        nn.InstanceNorm2d(3, track_running_stats=True),
+    ],
     ids=["batch norm", "batch norm with momentum", "instance norm"],
 )
 def test_running_statistics_are_kept_from_call_to_call(norm: nn.Module) -> None:
@@ -190,7 +194,7 @@ def test_running_statistics_are_kept_from_call_to_call(norm: nn.Module) -> None:
 
 
 def test_a_buffer_of_ones_is_there_in_the_first_call() -> None:
-    """executorch issues 5068 and 7515: the initial value was dropped, and the write eliminated."""
+    """ExecuTorch issues 5068 and 7515: the initial value was dropped, and the write eliminated."""
 
     def forward(self: Any, x: torch.Tensor) -> Any:
         given = self.b0 + x
@@ -215,8 +219,9 @@ def cache_fixed(self: Any, x: torch.Tensor, position: torch.Tensor) -> Any:
 
 def cache_from_start(self: Any, x: torch.Tensor, position: torch.Tensor) -> Any:
     start = position[0].item()
-    torch._check(start >= 0)
-    torch._check(start + 2 <= 6)
+    check: Any = torch._check
+    check(start >= 0)
+    check(start + 2 <= 6)
     self.b0.narrow(1, start, 2).copy_(x)
     return self.b0.sum(1)
 
@@ -254,7 +259,7 @@ def test_a_buffer_with_two_names_is_one_buffer() -> None:
         return self.b1 * 2
 
     model = Of(forward, ONES)
-    model.register_buffer("b1", model.b0)
+    model.register_buffer("b1", model.get_buffer("b0"))
     check_calls(model, *[(random(3),)] * 3)
 
 

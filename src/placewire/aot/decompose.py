@@ -1,4 +1,4 @@
-"""Stage 1: every operator becomes kernels that the target has, all that it lacks is listed at once."""
+"""Stage 1: every operator becomes kernels of the target; all that it lacks is listed at once."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class _Rewriting:
             mapped=tuple(map(self._contiguous, flow.mapped)),
             outside=tuple(item for item in flow.outside if isinstance(item, fx.Node)),
         )
-        new = self.graph.call_function(flow.target, inner.arguments)  # type: ignore[arg-type]
+        new = self.graph.call_function(flow.target, inner.arguments)
         new.meta["val"] = tuple(map(self._contiguous_value, node.meta["val"]))
         _take_source(new, node)
         return self._taken_apart(new)
@@ -175,9 +175,7 @@ class _Rewriting:
         """What the placeholders of a body stand for; what changes in a loop is contiguous."""
         changing = len(flow.carried) + len(flow.mapped)
         inside = [node.meta["val"] for node in body.placeholders[:changing]]
-        outside = [
-            item.meta["val"] if isinstance(item, fx.Node) else item for item in flow.outside
-        ]
+        outside = [item.meta["val"] if isinstance(item, fx.Node) else item for item in flow.outside]
         return [self._contiguous_value(value) for value in inside] + outside
 
     def _contiguous_value(self, value: Any) -> object:
@@ -242,6 +240,7 @@ class _Rewriting:
             return value
         known = self._sizes.get(args)
         if known is None:
+            assert callable(node.target)
             known = self._sizes[args] = self.graph.call_function(node.target, args)
             known.meta["val"] = value
             _take_source(known, node)
@@ -252,6 +251,7 @@ class _Rewriting:
         value = self.method.fakes.canonical(node.meta["val"])
         if isinstance(value, bool | int | float):
             return value
+        assert callable(node.target)
         new = self.graph.call_function(node.target, args, kwargs)
         new.meta["val"] = value
         _take_source(new, node)

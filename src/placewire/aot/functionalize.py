@@ -3,7 +3,7 @@
 One sweep over the graph keeps for every tensor what it is a view of. An in-place operator gives a
 new value; a write through views is carried up to the tensor that owns the memory by `*_scatter`
 operators, and whoever reads another view later gets that view of the new value. The sweep never
-guesses: where it cannot tell what a write reaches, it raises `NotRewritable`.
+guesses: where it cannot tell what a write reaches, it raises `NotRewritableError`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import torch
 from torch import fx
 from torch._ops import HigherOrderOperator, OpOverload
 
-from .alias import Aliases, NotRewritable, Step, functional_variant, is_write
+from .alias import Aliases, NotRewritableError, Step, functional_variant, is_write
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["NotRewritable", "functionalize"]
+__all__ = ["NotRewritableError", "functionalize"]
 
 _aten = torch.ops.aten
 
@@ -37,7 +37,7 @@ def functionalize(
         write_backs: New values of placeholders, to be written when all results are there.
 
     Raises:
-        NotRewritable: What a write reaches cannot be told.
+        NotRewritableError: What a write reaches cannot be told.
     """
     writes = write_backs or any(map(is_write, method.graph.nodes))
     bodies, unsupported = {}, []
@@ -103,7 +103,7 @@ class _Sweep:
             self._source = node
             try:
                 self._visit(node)
-            except NotRewritable as error:
+            except NotRewritableError as error:
                 error.source = node
                 raise
         self._source = None
@@ -149,7 +149,11 @@ class _Sweep:
             source = self._new[node.args[0]]  # type: ignore[index]
             if isinstance(source, list):
                 return source[node.args[1]]  # type: ignore[index]
-            return self._fresh(node) if isinstance(node.meta.get("val"), torch.Tensor) else self._copied(node)
+            return (
+                self._fresh(node)
+                if isinstance(node.meta.get("val"), torch.Tensor)
+                else self._copied(node)
+            )
         if isinstance(target, HigherOrderOperator):
             return self._copied(node)
         if not isinstance(target, OpOverload):
@@ -162,9 +166,9 @@ class _Sweep:
             return self._instance_norm(node)
         if is_write(node):
             return self._in_place(node)
-        return self._functional(node, target)
+        return self._functional(node)
 
-    def _functional(self, node: fx.Node, target: OpOverload) -> Any:
+    def _functional(self, node: fx.Node) -> Any:
         """A call that writes nothing; its results may be views of its arguments."""
         new = self._copied(node)
         value = node.meta.get("val")
@@ -180,7 +184,9 @@ class _Sweep:
             for item, origin in enumerate(origins)
         ]
 
-    def _tensor(self, new: fx.Node, origin: tuple[fx.Node, tuple[Step, ...] | None] | None) -> _Tensor:
+    def _tensor(
+        self, new: fx.Node, origin: tuple[fx.Node, tuple[Step, ...] | None] | None
+    ) -> _Tensor:
         if origin is None:
             return _Tensor(_Memory(), new, 0)
         source, steps = origin
@@ -198,15 +204,17 @@ class _Sweep:
         """Replace a call that writes to its first argument by its functional variant."""
         target = node.target
         assert isinstance(target, OpOverload)
-        written = self._new[node.args[0]] if node.args and isinstance(node.args[0], fx.Node) else None
+        written = (
+            self._new[node.args[0]] if node.args and isinstance(node.args[0], fx.Node) else None
+        )
         if not isinstance(written, _Tensor):
-            raise NotRewritable(f"{target} writes to what is not a tensor of the graph")
+            raise NotRewritableError(f"{target} writes to what is not a tensor of the graph")
         if target is _aten.copy_.default:
             self._write(written, self._copy_of(node.args[1], node.args[0].meta["val"]))  # type: ignore[union-attr]
             return written
         functional = functional_variant(target)
         if functional is None:
-            raise NotRewritable(f"{target} has no functional variant")
+            raise NotRewritableError(f"{target} has no functional variant")
         value = self._call(functional, self._read_all(node.args), self._read_all(node.kwargs))
         dtype = node.args[0].meta["val"].dtype  # type: ignore[union-attr]
         if self._aliases.dtype_of(functional, node) is not dtype:
@@ -241,7 +249,7 @@ class _Sweep:
         given, *statistics = self._read_all(node.args)
         samples, channels, *rest = self._sizes(given, value)
         if not (isinstance(samples, int) and isinstance(channels, int)):
-            raise NotRewritable(f"{node.target} with a number of samples that is not fixed")
+            raise NotRewritableError(f"{node.target} with a number of samples that is not fixed")
         merged = self._call(_aten.reshape.default, (given, (1, samples * channels, *rest)))
         repeated = [
             item if item is None else self._call(_aten.repeat.default, (item, (samples,)))
@@ -265,7 +273,9 @@ class _Sweep:
         changed = [(tensor, value)]
         while tensor.base is not None:
             if tensor.step is None:
-                raise NotRewritable("a write reaches a tensor through a view of an unknown kind")
+                raise NotRewritableError(
+                    "a write reaches a tensor through a view of an unknown kind"
+                )
             base = self._read(tensor.base)
             if not tensor.step.is_identity:
                 value = self._scattered(tensor.step, base, value)
@@ -281,23 +291,30 @@ class _Sweep:
         """The value of a view's base after the view got `value`."""
         inverse = step.inverse()
         if inverse is None:
-            raise NotRewritable(f"a write through {step.target} cannot be undone")
+            error = NotRewritableError(f"it writes through {step.target}")
+            # There torch takes the difference for each of the elements that share a place.
+            error.final = step.target is _aten.expand.default
+            raise error
         target, takes_base, arguments = inverse
         if step.target is _aten.narrow.default:
-            return self._call(target, (base, value, *self._narrowed(*arguments, like=step.base)))
+            return self._call(target, (base, value, *self._narrowed(step.base, *arguments)))
         if target is _aten.diagonal_scatter.default:
-            return self._diagonal_scattered(base, value, *arguments, like=step.base)
+            return self._diagonal_scattered(step.base, base, value, *arguments)
         if target is _aten.reshape.default:
             return self._call(target, (value, self._sizes(base, step.base)))
         given = (base, value) if takes_base else (value,)
         return self._call(target, (*given, *self._read_all(arguments)))
 
-    def _narrowed(self, dim: int, start: Any, length: Any, like: torch.Tensor) -> tuple[Any, ...]:
+    def _narrowed(self, like: torch.Tensor, dim: int, start: Any, length: Any) -> tuple[Any, ...]:
         """The arguments of a slice for those of `narrow`."""
-        numbers = [item.meta["val"] if isinstance(item, fx.Node) else item for item in (start, length)]
+        numbers = [
+            item.meta["val"] if isinstance(item, fx.Node) else item for item in (start, length)
+        ]
         if not all(map(self._method.fakes.is_natural, numbers)):
-            if not (isinstance(start, int) and isinstance(size := like.shape[dim], int)):
-                raise NotRewritable("a write through narrow from a place that may be negative")
+            sizes: list[Any] = list(like.shape)
+            size = sizes[dim]
+            if not (isinstance(start, int) and isinstance(size, int)):
+                raise NotRewritableError("a write through narrow from a place that may be negative")
             start += size
         if isinstance(start, int) and isinstance(length, int):
             return dim, start, start + length
@@ -306,13 +323,14 @@ class _Sweep:
         return dim, self._read_all(start), end
 
     def _diagonal_scattered(
-        self, base: fx.Node, value: fx.Node, offset: int, dim1: int, dim2: int, like: torch.Tensor
+        self, like: torch.Tensor, base: fx.Node, value: fx.Node, offset: int, dim1: int, dim2: int
     ) -> fx.Node:
         """`diagonal_scatter`, which targets have no kernel for, by the indices of the diagonal."""
         dims = [dim1 % like.dim(), dim2 % like.dim()]
-        rows, columns = like.shape[dims[0]], like.shape[dims[1]]
+        lengths: list[Any] = [like.shape[dim] for dim in dims]
+        rows, columns = lengths
         if not (isinstance(rows, int) and isinstance(columns, int)):
-            raise NotRewritable("a write to a diagonal whose length is not fixed")
+            raise NotRewritableError("a write to a diagonal whose length is not fixed")
         row, column = max(-offset, 0), max(offset, 0)
         length = max(min(rows - row, columns - column), 0)
         indices = [
@@ -328,14 +346,11 @@ class _Sweep:
 
     def _sizes(self, node: fx.Node, value: torch.Tensor) -> tuple[Any, ...]:
         """The sizes of a tensor, as numbers where they are always the same."""
-        sizes: list[Any] = []
-        for dimension, size in enumerate(value.shape):
-            if isinstance(size, int):
-                sizes.append(size)
-            else:
-                read = self._call(_aten.sym_size.int, (node, dimension))
-                read.meta["val"] = size
-                sizes.append(read)
+        sizes: list[Any] = list(value.shape)
+        for dimension, size in enumerate(sizes):
+            if not isinstance(size, int):
+                sizes[dimension] = self._call(_aten.sym_size.int, (node, dimension))
+                sizes[dimension].meta["val"] = size
         return tuple(sizes)
 
     def _read(self, item: Any) -> Any:
@@ -345,7 +360,9 @@ class _Sweep:
         pending = []
         while item.version != item.memory.version:
             if item.base is None or item.step is None:
-                raise NotRewritable("a view of an unknown kind is read after its base was written")
+                raise NotRewritableError(
+                    "a view of an unknown kind is read after its base was written"
+                )
             pending.append(item)
             item = item.base
         node = item.node
@@ -361,8 +378,7 @@ class _Sweep:
         return fx.map_arg(structure, lambda old: self._read(self._new[old]))
 
     def _copied(self, node: fx.Node) -> fx.Node:
-        new = self._graph.node_copy(node, lambda old: self._read(self._new[old]))
-        return new
+        return self._graph.node_copy(node, lambda old: self._read(self._new[old]))
 
     def _fresh(self, node: fx.Node) -> _Tensor:
         return _Tensor(_Memory(), self._copied(node), 0)
@@ -376,7 +392,6 @@ class _Sweep:
                 if key in self._source.meta:
                     node.meta[key] = self._source.meta[key]
         return node
-
 
     def _finish(self, results: tuple[Any, ...], memories: Iterable[_Tensor | None]) -> None:
         """Write what changed back, after whatever still needs an old value has been read."""
@@ -402,7 +417,9 @@ class _Sweep:
         changed = {placeholder: keep(value) for placeholder, value in changed.items()}
         for placeholder, value in changed.items():
             self._inputs[placeholder].mutated = True
-            self._call(_aten.copy_.default, (placeholder, value)).meta["val"] = placeholder.meta["val"]
+            self._call(_aten.copy_.default, (placeholder, value)).meta["val"] = placeholder.meta[
+                "val"
+            ]
         self._graph.output(tuple(results))
 
     def _refuse_outside(self, memory: _Memory) -> None:

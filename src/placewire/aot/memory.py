@@ -164,10 +164,9 @@ class _Usage:
             self._loops[-1] |= used
 
     def _see(self, specs: Iterable[TensorSpec | None]) -> None:
-        for spec in specs:
-            if spec is None or not spec.storage.planned:
+        for spec in [one.storage for one in specs if one is not None]:
+            if not spec.planned:
                 continue
-            spec = spec.storage
             lifetime = self.found.get(spec)
             if lifetime is None:
                 self.found[spec] = Lifetime(self.step, self.step + 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from placewire_schema.program import TensorShapeDynamism
 from torch._ops import OpOverload
 
 from .control_flow import control_flow_of, is_control_flow
@@ -13,6 +14,8 @@ from .passes import PassResult
 from .specs import TensorSpec, spec_of, specs_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import fx
 
     from .graph import GraphInput
@@ -41,9 +44,7 @@ class ShareMemory:
 
     def __call__(self, graph: MethodGraph, /) -> PassResult:
         count = _share(graph, frozenset(), frozenset(_nodes(graph.results)), is_loop=False)
-        if count == 0:
-            return PassResult(changed=False)
-        return PassResult(changed=True, summary=f"{count} views" if count != 1 else "1 view")
+        return PassResult(count > 0, f"views without a copy: {count}" if count else "")
 
 
 def is_view(node: fx.Node) -> bool:
@@ -143,20 +144,20 @@ def _fits(view: TensorSpec, source: TensorSpec) -> bool:
         and view.pool == source.pool
         and view.is_contiguous
         and source.is_contiguous
-        and view.dynamism is source.dynamism
-        and view.dynamism.name == "STATIC"
     )
 
 
 def _viewed(node: fx.Node) -> fx.Node | None:
     """The tensor whose first elements, in their order, a node copies; None if it does not."""
     rule = _RULES.get(node.target) if isinstance(node.target, OpOverload) else None
-    if rule is None or not isinstance(node.meta.get("spec"), TensorSpec):
+    if rule is None:
         return None
     source = node.args[0]
     assert isinstance(source, torch.fx.Node)
-    if not isinstance(source.meta.get("spec"), TensorSpec):
-        return None
+    for one in (node, source):
+        spec = one.meta.get("spec")
+        if not isinstance(spec, TensorSpec) or spec.dynamism is not TensorShapeDynamism.STATIC:
+            return None
     sizes = tuple(source.meta["val"].shape)
     return source if rule(sizes, *node.args[1:]) else None
 
@@ -203,12 +204,10 @@ def _is_start(
     step: object = 1,
 ) -> bool:
     """`slice` from the start of the outermost dimension that has several elements."""
-    return (
-        start in (None, 0) and step == 1 and all(size == 1 for size in sizes[: dim % len(sizes)])
-    )
+    return start in (None, 0) and step == 1 and all(size == 1 for size in sizes[: dim % len(sizes)])
 
 
-_RULES = {
+_RULES: dict[OpOverload, Callable[..., bool]] = {
     _aten.view_copy.default: _always,
     _aten.unsqueeze_copy.default: _always,
     _aten.squeeze_copy.default: _always,

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
 from placewire_schema.program import Instruction, JumpFalseCall, MoveCall
 from torch import fx
 
 from placewire.aot.control_flow import ControlFlow, control_flow_of, operands_of
-from placewire.aot.specs import TensorSpec, spec_of, specs_of
+from placewire.aot.specs import TensorSpec, spec_of
 
 if TYPE_CHECKING:
     from placewire.aot.graph import MethodGraph
@@ -66,7 +65,7 @@ class _Emitting:
         true, false = self._bodies
         to_false = self._jump_if_not(self._emission.output(self._flow.predicate))
         self._branch(true)
-        to_end = self._jump_if_not(self._emission.values.literal(False, "bool"))
+        to_end = self._jump_if_not(self._emission.values.literal(value=False, kind="bool"))
         self._land(to_false)
         self._branch(false)
         self._land(to_end)
@@ -94,7 +93,7 @@ class _Emitting:
         emission, (body,) = self._emission, self._bodies
         literal = emission.values.literal
         zero, one = literal(0, "int"), literal(1, "int")
-        index, more = emission.values.result(0), emission.values.result(False)
+        index, more = emission.values.result(0), emission.values.result(value=False)
         mapped = [emission.output(item) for item in self._flow.mapped]
         count = self._count(mapped[0], zero)
         self._start()
@@ -178,7 +177,9 @@ class _Emitting:
         return jump
 
     def _jump_back(self, top: int) -> None:
-        self._jump_if_not(self._emission.values.literal(False, "bool")).destination_instruction = top
+        self._jump_if_not(
+            self._emission.values.literal(value=False, kind="bool")
+        ).destination_instruction = top
 
     def _land(self, jump: JumpFalseCall) -> None:
         """Let a jump lead to the next instruction."""
