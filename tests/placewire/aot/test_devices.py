@@ -10,11 +10,13 @@ from placewire_schema.program import (
     CompileSpec,
     DeviceType,
     NonConstBufferDevice,
+    ScalarType,
     Tensor,
 )
 
 from placewire.aot import ExportConfig
 from placewire.aot.delegates import delegate_device
+from placewire.aot.specs import TensorSpec
 from placewire.device import Device
 from placewire.placement import CPU, tensor_device, tensors
 from tests.placewire.aot.demo_backend import (
@@ -89,6 +91,10 @@ class TestOneDelegate:
         results += [call[-1] for call in arguments(artifact, "aten::mul")]
         assert len(results) == 2
         assert {device(artifact, value) for value in results} == {CPU}
+
+    def test_the_text_of_a_spec_names_its_device(self) -> None:
+        spec = TensorSpec(ScalarType.FLOAT, (2,), (0,), device=CUDA1)
+        assert "device=Device(type=<DeviceType.CUDA: 1>, index=1)" in repr(spec)
 
 
 class TestNoDevice:
