@@ -194,7 +194,7 @@ def _replace(method: MethodGraph, place: fx.Node, step: fx.Node) -> None:
         (dim,) = (dim for dim, index in enumerate(indices) if index is not None)
         source = step.args[2]
         assert isinstance(source, fx.Node)
-        wanted = _part(place, dim, indices[dim].meta["val"])  # type: ignore[union-attr]
+        wanted = _part(place, dim, indices[dim].meta["val"])
         step.args = (place, tuple(natural), _spread(method, step, source, wanted))
     step.target = _aten.index_put_.default
     step.args = (place, *step.args[1:])
