@@ -18,6 +18,7 @@ from .config import ExportConfig
 from .container import assemble
 from .decompose import Unsupported, decompose
 from .emit import ConstantPool, emit_method
+from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
 from .passes import Pass, run_passes
 from .recipes import Recipes
@@ -167,6 +168,8 @@ class _Lowering:
         return methods
 
     def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
+        with self.report.stage("layouts"):
+            make_layouts_explicit(method)
         with self.report.stage("simplify"):
             simplify(method)
         with self.report.stage("specs"):

@@ -98,7 +98,9 @@ class FakeValues:
         if isinstance(size, int):
             return size
         bound = bound_sympy(size.node.expr, self._environment.var_to_range).upper
-        return int(bound) if bound.is_finite and abs(int(bound)) < _UNBOUNDED else None
+        if not isinstance(bound, sympy.Integer) or abs(int(bound)) >= _UNBOUNDED:
+            return None
+        return int(bound)
 
     @contextmanager
     def tracing(self) -> Iterator[None]:

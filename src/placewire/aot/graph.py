@@ -7,6 +7,7 @@ and results of the method nest.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -99,13 +100,30 @@ class MethodGraph:
 
 
 def source_of(node: fx.Node) -> str | None:
-    """The line of the user's code that a node comes from: `model.py:12 in forward: x + 1`."""
+    """The line of the user's code that a node comes from: `model.py:12 in forward: x + 1`.
+
+    That is the innermost line outside of torch, if there is one.
+    """
     trace = node.meta.get("stack_trace")
-    lines = [line.strip() for line in trace.splitlines()] if isinstance(trace, str) else []
-    for position in range(len(lines) - 1, -1, -1):
-        if lines[position].startswith("File "):
-            place, _, function = lines[position].partition(", in ")
+    frames = _frames(trace) if isinstance(trace, str) else []
+    mine = [frame for frame in frames if not frame[0].startswith(_TORCH)]
+    if not frames:
+        return None
+    file, line, function, code = (mine or frames)[-1]
+    return f"{file}:{line} in {function}: {code}".rstrip(": ")
+
+
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+
+
+def _frames(trace: str) -> list[tuple[str, str, str, str]]:
+    """File, line, function and code of every frame of a stack trace, the innermost last."""
+    lines = [line.strip() for line in trace.splitlines()]
+    frames = []
+    for position, text in enumerate(lines):
+        if text.startswith("File "):
+            place, _, function = text.partition(", in ")
             file, _, line = place.removeprefix("File ").partition(", line ")
             code = lines[position + 1] if position + 1 < len(lines) else ""
-            return f"{file.strip(chr(34))}:{line} in {function}: {code}".rstrip(": ")
-    return None
+            frames.append((file.strip('"'), line, function, "" if code.startswith("File ") else code))
+    return frames

@@ -37,7 +37,12 @@ def kernel_name(operator: OpOverload) -> str:
 
 def wire_name(operator: OpOverload) -> tuple[str, str]:
     """Name and overload as a program says them; the default overload is the empty string."""
-    return operator._schema.name, operator._schema.overload_name
+    name = operator._schema.name
+    return _WIRE_NAMES.get(name, name), operator._schema.overload_name
+
+
+_WIRE_NAMES = {"placewire::clone_dim_order": "dim_order_ops::_clone_dim_order"}
+"""How the runtime calls operators of ours; its own cannot be registered a second time."""
 
 
 def out_arguments(operator: OpOverload) -> list[torch._C.Argument]:

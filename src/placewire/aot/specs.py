@@ -10,16 +10,17 @@ from placewire_schema.program import ScalarType, TensorShapeDynamism
 
 from placewire.placement import CPU
 
-from .graph import InputKind, MethodGraph
+from .graph import InputKind, MethodGraph, source_of
+from .layouts import dim_order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from torch import fx
 
     from placewire.device import Device
 
-    from .fakes import FakeValues, Size
+    from .fakes import FakeValues
 
 __all__ = ["Place", "TensorSpec", "UnboundedSize", "add_specs", "spec_of", "specs_of"]
 
@@ -160,30 +161,27 @@ def is_item(node: fx.Node) -> bool:
 
 
 def _spec(node: fx.Node, value: torch.Tensor, fakes: FakeValues) -> TensorSpec:
-    sizes = [_bounded(node, size, fakes) for size in value.shape]
+    sizes = [_bounded(node, value, dimension, fakes) for dimension in range(value.dim())]
     static = all(isinstance(size, int) for size in value.shape)
     return TensorSpec(
         scalar_type=scalar_type_of(value.dtype),
         sizes=tuple(sizes),
-        dim_order=dim_order_of(value.stride()),
+        dim_order=dim_order_of(value),
         dynamism=TensorShapeDynamism.STATIC if static else TensorShapeDynamism.DYNAMIC_BOUND,
     )
 
 
-def _bounded(node: fx.Node, size: Size, fakes: FakeValues) -> int:
-    bound = fakes.upper_bound(size)
+def _bounded(node: fx.Node, value: torch.Tensor, dimension: int, fakes: FakeValues) -> int:
+    bound = fakes.upper_bound(value.shape[dimension])
     if bound is None:
+        source = source_of(node)
+        where = f"\n    {source}" if source else ""
         raise UnboundedSize(
-            f"{node.name}: nothing bounds the size {size} of {tuple(node.meta['val'].shape)}; "
-            "give its dimension a maximum: torch.export.Dim(name, max=...)"
+            f"{node.name}: nothing bounds dimension {dimension} of {tuple(value.shape)}; give it a "
+            "maximum: torch.export.Dim(name, max=...) for an input, torch._check(size <= ...) for "
+            f"a size that depends on data{where}"
         )
     return bound
-
-
-def dim_order_of(strides: Sequence[Size]) -> tuple[int, ...]:
-    """The dimensions from the one with the largest stride to that with the smallest."""
-    hinted = [stride if isinstance(stride, int) else stride.node.hint for stride in strides]
-    return tuple(sorted(range(len(hinted)), key=lambda dimension: -hinted[dimension]))
 
 
 _SCALAR_TYPES = {

@@ -17,13 +17,13 @@ from placewire_schema.program import (
 )
 from torch import fx
 from torch._ops import OpOverload
-from torch.utils import _pytree as pytree
 
 from placewire.aot.graph import InputKind, MethodGraph
 from placewire.aot.operators import kernel_of, wire_name
 from placewire.aot.specs import is_item, specs_of
 
 from .calls import argument_value, kernel_arguments, number_operator
+from .nesting import nesting_text
 from .values import ValueTable
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def emit_method(
     return ExecutionPlan(
         name=method.name,
         container_meta_type=ContainerMetadata(
-            pytree.treespec_dumps(method.in_spec), pytree.treespec_dumps(method.out_spec)
+            nesting_text(method.in_spec), nesting_text(method.out_spec)
         ),
         values=emission.values.values,
         inputs=inputs,
