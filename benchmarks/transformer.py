@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
+    from torch.export import ExportedProgram
 
 MODEL_DIMENSION = 64
 SEQUENCE_LENGTH = 16
@@ -44,15 +45,20 @@ def transformer_pte(layers: int) -> bytes:
     return cached.read_bytes()
 
 
-def _lower(layers: int) -> bytes:
+def exported_transformer(layers: int) -> ExportedProgram:
+    """Return what torch.export makes of a transformer with `layers` layers."""
     import torch
-    from executorch.exir import to_edge
 
     torch.manual_seed(0)
     model = _transformer(layers).eval()
     example = (torch.randn(1, SEQUENCE_LENGTH, MODEL_DIMENSION),)
-    exported = torch.export.export(model, example, strict=False)
-    return bytes(to_edge(exported).to_executorch().buffer)
+    return torch.export.export(model, example, strict=False)
+
+
+def _lower(layers: int) -> bytes:
+    from executorch.exir import to_edge
+
+    return bytes(to_edge(exported_transformer(layers)).to_executorch().buffer)
 
 
 def _transformer(layers: int) -> torch.nn.Module:

@@ -1,7 +1,7 @@
 """placewire: reads, checks, rewrites and makes PyTorch programs that live on more than one device.
 
-`PteFile` is a program file and `Device` a place for tensors; `placewire.retarget` moves a program
-from one device to another. The types that a program is made of are in the generated package
+`export` makes a program of a PyTorch model (it needs torch), `PteFile` is a program file and `Device`
+a place for tensors; `placewire.retarget` moves a program from one device to another. The types that a program is made of are in the generated package
 `placewire_schema`. This module imports none of it until a name is used, so that `placewire
 generate` works even when the generated package does not.
 """
@@ -14,12 +14,19 @@ from typing import TYPE_CHECKING
 from placewire_codegen import __version__
 
 if TYPE_CHECKING:
+    from .aot import Artifact, ExportConfig, export
     from .device import Device
     from .pte import PteFile
 
-__all__ = ["Device", "PteFile", "__version__"]
+__all__ = ["Artifact", "Device", "ExportConfig", "PteFile", "__version__", "export"]
 
-_HOMES = {"Device": "device", "PteFile": "pte"}
+_HOMES = {
+    "Artifact": "aot",
+    "Device": "device",
+    "ExportConfig": "aot",
+    "PteFile": "pte",
+    "export": "aot",
+}
 
 
 def __getattr__(name: str) -> object:

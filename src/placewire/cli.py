@@ -19,6 +19,7 @@ from placewire import __version__
 from .commands import FAILURE
 from .commands.demo import demo
 from .commands.dump import dump
+from .commands.export import export
 from .commands.retarget import retarget
 from .commands.verify import verify
 
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (generate, dump, verify, retarget, demo):
+for command in (generate, export, dump, verify, retarget, demo):
     app.command()(command)
 
 

@@ -4,11 +4,12 @@ from .config import ExportConfig
 from .export import Artifact, InvalidOutputError, UnsupportedError, export
 from .graph import GraphInput, InputKind, MethodGraph
 from .passes import Pass, PassOrderError, PassResult
-from .report import MethodReport, Report
+from .report import Copies, MethodReport, Report
 from .specs import TensorSpec, UnboundedSize, spec_of, specs_of
 
 __all__ = [
     "Artifact",
+    "Copies",
     "ExportConfig",
     "GraphInput",
     "InputKind",

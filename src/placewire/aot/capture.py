@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator
+from typing import TYPE_CHECKING, Any
 
+import torch
+from torch import fx
 from torch.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
     InputSpec,
+    OutputKind,
 )
 from torch.export.graph_signature import InputKind as SignatureKind
 
 from .fakes import FakeValues
-from .graph import GraphInput, InputKind, MethodGraph
+from .functionalize import NotRewritable, functionalize
+from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -20,17 +25,46 @@ if TYPE_CHECKING:
 __all__ = ["capture"]
 
 
-def capture(name: str, program: ExportedProgram) -> MethodGraph:
-    """The method graph of an exported program."""
-    values = (node.meta.get("val") for node in program.graph.nodes)
-    return MethodGraph(
+def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
+    """The method graph of an exported program, in which nothing but write-backs writes.
+
+    What the program writes to is followed by `functionalize`. Where that cannot tell what a write
+    reaches, torch's own functionalisation does it, which takes seconds for a large model.
+
+    Returns:
+        The method, and the writes that cannot be exported; if there are any, it is not complete.
+    """
+    try:
+        return _functional(name, program)
+    except NotRewritable as error:
+        reason = error
+    try:
+        return _functional(name, program.run_decompositions({}))
+    except NotRewritable:
+        source = reason.source
+        what = "a write" if source is None else str(source.target)
+        where = None if source is None else source_of(source)
+        graph = fx.Graph()
+        graph.output(())
+        refused = Unsupported(name, what, str(reason), where)
+        return MethodGraph(name, graph, [], FakeValues()), [refused]
+
+
+def _functional(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
+    fakes = FakeValues(node.meta.get("val") for node in program.graph.nodes)
+    method = MethodGraph(
         name=name,
         graph=program.graph,
-        inputs=_inputs(program.graph_signature, program),
-        fakes=FakeValues(values),
+        inputs=[_input(spec, program) for spec in program.graph_signature.input_specs],
+        fakes=fakes,
         in_spec=program.call_spec.in_spec,
         out_spec=program.call_spec.out_spec,
     )
+    signature = program.graph_signature
+    has_mutations = any(spec.kind in _MUTATIONS for spec in signature.output_specs)
+    if has_mutations or any(node.op == "get_attr" for node in program.graph.nodes):
+        method = _Flattening(method, program.graph_module).run()
+    return functionalize(method, _write_backs(method, signature) if has_mutations else None)
 
 
 _KINDS = {
@@ -38,10 +72,6 @@ _KINDS = {
     SignatureKind.BUFFER: InputKind.BUFFER,
     SignatureKind.CONSTANT_TENSOR: InputKind.CONSTANT,
 }
-
-
-def _inputs(signature: ExportGraphSignature, program: ExportedProgram) -> list[GraphInput]:
-    return [_input(spec, program) for spec in signature.input_specs]
 
 
 def _input(spec: InputSpec, program: ExportedProgram) -> GraphInput:
@@ -52,3 +82,129 @@ def _input(spec: InputSpec, program: ExportedProgram) -> GraphInput:
     state = program.state_dict
     tensor = state[spec.target] if spec.target in state else program.constants[spec.target]
     return GraphInput(_KINDS[spec.kind], spec.target, tensor.detach())
+
+
+_MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
+
+
+def _write_backs(method: MethodGraph, signature: ExportGraphSignature) -> dict[fx.Node, Any]:
+    """Take the new values of what a functional program changes off its results."""
+    placeholders = {}
+    for node, given, spec in zip(
+        method.placeholders, method.inputs, signature.input_specs, strict=False
+    ):
+        placeholders[spec.arg.name if given.kind is InputKind.USER else given.name] = node
+    changed, kept = {}, []
+    for result, spec in zip(method.results, signature.output_specs, strict=True):
+        if spec.kind in _MUTATIONS:
+            assert spec.target is not None
+            changed[placeholders[spec.target]] = result
+        else:
+            kept.append(result)
+    method.output.args = (tuple(kept),)
+    return changed
+
+
+def _replaced(method: MethodGraph, graph: fx.Graph) -> MethodGraph:
+    return MethodGraph(
+        method.name,
+        graph,
+        method.inputs,
+        method.fakes,
+        method.in_spec,
+        method.out_spec,
+        method.bodies,
+    )
+
+
+class _Flattening:
+    """Copies a graph with its submodules taken apart.
+
+    Blocks under `torch.no_grad()` become part of the graph, since gradients mean nothing here;
+    tensors that a body holds itself become constants; bodies of control flow become method graphs.
+    """
+
+    def __init__(self, method: MethodGraph, module: fx.GraphModule) -> None:
+        self._method = method
+        self._module = module
+        self._graph = fx.Graph()
+        self._inputs = list(method.inputs)
+        self._bodies: dict[str, MethodGraph] = {}
+        self._last: fx.Node | None = None
+
+    def run(self) -> MethodGraph:
+        new: dict[fx.Node, Any] = {}
+        for node in self._method.graph.find_nodes(op="placeholder"):
+            new[node] = self._last = self._graph.node_copy(node)
+        results = self._copied(self._module, new)
+        self._graph.output(tuple(results) if isinstance(results, list | tuple) else (results,))
+        method = _replaced(self._method, self._graph)
+        method.inputs, method.bodies = self._inputs, self._bodies
+        return method
+
+    def _copied(self, module: fx.GraphModule, new: dict[fx.Node, Any]) -> Any:
+        """Copy the calls of a module whose placeholders are in `new`; gives back its results."""
+
+        def renamed(item: Any) -> Any:
+            return fx.map_arg(item, lambda old: new[old])
+
+        for node in module.graph.nodes:
+            if node.op == "get_attr":
+                new[node] = self._attribute(module, node)
+            elif node.op == "call_function":
+                if node.target is torch.ops.higher_order.wrap_with_set_grad_enabled:
+                    inner, operands = _module_of(module, node.args[1]), node.args[2:]
+                    placeholders = inner.graph.find_nodes(op="placeholder")
+                    values = dict(zip(placeholders, map(renamed, operands), strict=True))
+                    new[node] = self._copied(inner, values)
+                elif node.target is operator.getitem and not isinstance(new[node.args[0]], fx.Node):
+                    new[node] = new[node.args[0]][node.args[1]]
+                else:
+                    new[node] = self._graph.node_copy(node, new.__getitem__)
+        return renamed(module.graph.output_node().args[0])
+
+    def _attribute(self, module: fx.GraphModule, node: fx.Node) -> fx.Node | None:
+        value = _attribute_of(module, node)
+        if isinstance(value, torch.Tensor):
+            return self._constant(node, value)
+        assert isinstance(value, fx.GraphModule)
+        if all(
+            user.target is torch.ops.higher_order.wrap_with_set_grad_enabled for user in node.users
+        ):
+            return None
+        name = f"body_{len(self._bodies)}"
+        self._bodies[name] = _body(f"{self._method.name}.{node.target}", value, self._method.fakes)
+        return self._graph.create_node("get_attr", name)
+
+    def _constant(self, node: fx.Node, value: torch.Tensor) -> fx.Node:
+        position = (
+            self._graph.inserting_after(self._last)
+            if self._last is not None
+            else self._graph.inserting_before(next(iter(self._graph.nodes), None))
+        )
+        with position:
+            constant = self._graph.placeholder(f"{node.name}_value")
+        constant.meta["val"] = self._method.fakes.canonical(value)
+        self._last = constant
+        self._inputs.append(GraphInput(InputKind.CONSTANT, str(node.target), value.detach()))
+        return constant
+
+
+def _body(name: str, module: fx.GraphModule, fakes: FakeValues) -> MethodGraph:
+    placeholders = module.graph.find_nodes(op="placeholder")
+    inputs = [GraphInput(InputKind.OPERAND, node.name) for node in placeholders]
+    return _Flattening(MethodGraph(name, module.graph, inputs, fakes), module).run()
+
+
+def _module_of(module: fx.GraphModule, node: object) -> fx.GraphModule:
+    assert isinstance(node, fx.Node)
+    inner = _attribute_of(module, node)
+    assert isinstance(inner, fx.GraphModule)
+    return inner
+
+
+def _attribute_of(module: fx.GraphModule, node: fx.Node) -> object:
+    value: object = module
+    for part in str(node.target).split("."):
+        value = getattr(value, part)
+    return value

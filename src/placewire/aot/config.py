@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from .target import Compat
 
-__all__ = ["ExportConfig", "PlannerMode"]
+__all__ = ["ExportConfig", "PerMethod", "PlannerMode"]
 
 PlannerMode = Literal["fast", "search", "exact"]
 

@@ -11,8 +11,9 @@ from torch import fx
 from torch._ops import HigherOrderOperator, OpOverload
 
 from .arguments import collected, mapped, replaced
-from .graph import GraphInput, InputKind, MethodGraph, source_of
+from .control_flow import ControlFlow, control_flow_of, is_control_flow
 from .emit.calls import NUMBER_OPERATORS
+from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 from .layouts import has_standard_layout
 from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperator
 
@@ -20,27 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Unsupported", "decompose"]
-
-
-@dataclass(frozen=True, slots=True)
-class Unsupported:
-    """Something of a method that cannot be exported.
-
-    Attributes:
-        method: The method.
-        what: The operator or construct.
-        reason: Why not.
-        source: The line of the user's code, if it is known.
-    """
-
-    method: str
-    what: str
-    reason: str
-    source: str | None
-
-    def __str__(self) -> str:
-        where = f"\n    {self.source}" if self.source else ""
-        return f"{self.method}: {self.what}: {self.reason}{where}"
 
 
 def decompose(method: MethodGraph, recipes: Recipes) -> tuple[MethodGraph, list[Unsupported]]:
@@ -64,16 +44,29 @@ class _Rewriting:
     _new: dict[fx.Node, Any] = field(default_factory=dict)
     _constants: dict[Constant, fx.Node] = field(default_factory=dict)
     _sizes: dict[tuple[fx.Node, object], fx.Node] = field(default_factory=dict)
+    _bodies: dict[str, MethodGraph] = field(default_factory=dict)
 
-    def run(self) -> MethodGraph:
-        for node, given in zip(self.method.placeholders, self.method.inputs, strict=True):
-            self._placeholder(node, given)
+    def run(self, operands: Sequence[object] = ()) -> MethodGraph:
+        """The new method.
+
+        Args:
+            operands: For a body, what its first placeholders stand for: fake values, or numbers
+                that are always the same and need no placeholder.
+        """
+        placeholders = zip(self.method.placeholders, self.method.inputs, strict=True)
+        for position, (node, given) in enumerate(placeholders):
+            if position < len(operands):
+                self._operand(node, given, operands[position])
+            else:
+                self._placeholder(node, given)
         for node in self.method.graph.nodes:
             if node.op == "call_function":
                 self._new[node] = self._called(node)
             elif node.op == "get_attr":
-                self._new[node] = self._copied(node)
+                self._new[node] = self.method.bodies[str(node.target)]
         results = self._resolved(self.method.results)
+        if operands:
+            results = tuple(map(self._contiguous, results))
         self.graph.output(results)
         return MethodGraph(
             name=self.method.name,
@@ -82,7 +75,7 @@ class _Rewriting:
             fakes=self.method.fakes,
             in_spec=self.method.in_spec,
             out_spec=self.method.out_spec,
-            bodies=self.method.bodies,
+            bodies=self._bodies,
         )
 
     def _placeholder(self, node: fx.Node, given: GraphInput) -> None:
@@ -100,6 +93,13 @@ class _Rewriting:
         self.inputs.append(given)
         self._new[node] = new
 
+    def _operand(self, node: fx.Node, given: GraphInput, value: object) -> None:
+        if isinstance(value, bool | int | float | str | None):
+            self._new[node] = value
+            return
+        self._placeholder(node, given)
+        self._new[node].meta["val"] = value
+
     def _called(self, node: fx.Node) -> Any:
         target = node.target
         args, kwargs = self._resolved(node.args), self._resolved(node.kwargs)
@@ -107,13 +107,17 @@ class _Rewriting:
             return args[0][args[1]]
         if target in CHECKS:
             return None
+        if is_control_flow(target):
+            return self._control_flow(node, control_flow_of(target, args))
         if target is torch.ops.aten.sym_size.int:
             return self._size_of(node, args)
         if isinstance(target, HigherOrderOperator):
-            self._refuse(node, target.name(), "it is no control flow that programs have")
-            return self._taken_apart(self._copied(node))
+            self._refuse(node, target.name(), "it is none of cond, map, scan and while_loop")
+            return self._taken_apart(self.graph.call_function(target))
         if not isinstance(target, OpOverload):
             return self._number(node, args, kwargs)
+        if target is torch.ops.aten.detach_.default:
+            return args[0]
         if self._is_unwritable(node):
             return self._taken_apart(self._copied(node))
         if target._schema.is_mutable:
@@ -168,6 +172,57 @@ class _Rewriting:
             _take_source(node, source)
             results.append(node)
         return mapped(recipe.result, place)
+
+    def _control_flow(self, node: fx.Node, flow: ControlFlow) -> Any:
+        """Decompose the bodies of a branch or loop, each anew for every use."""
+        flow = replace(flow, outside=tuple(map(self._contiguous, flow.outside)))
+        bodies = []
+        for body in flow.bodies:
+            rewriting = _Rewriting(body, self.recipes)
+            name = f"body_{len(self._bodies)}"
+            self._bodies[name] = rewriting.run(self._operands(body, flow))
+            self.unsupported += rewriting.unsupported
+            bodies.append(self.graph.create_node("get_attr", name))
+        inner = replace(
+            flow,
+            bodies=tuple(bodies),
+            carried=tuple(map(self._contiguous, flow.carried)),
+            mapped=tuple(map(self._contiguous, flow.mapped)),
+            outside=tuple(item for item in flow.outside if isinstance(item, fx.Node)),
+        )
+        new = self.graph.call_function(flow.target, inner.arguments)  # type: ignore[arg-type]
+        new.meta["val"] = tuple(map(self._contiguous_value, node.meta["val"]))
+        _take_source(new, node)
+        return self._taken_apart(new)
+
+    def _operands(self, body: MethodGraph, flow: ControlFlow) -> list[object]:
+        """What the placeholders of a body stand for; what changes in a loop is contiguous."""
+        changing = len(flow.carried) + len(flow.mapped)
+        inside = [node.meta["val"] for node in body.placeholders[:changing]]
+        outside = [
+            item.meta["val"] if isinstance(item, fx.Node) else item for item in flow.outside
+        ]
+        return [self._contiguous_value(value) for value in inside] + outside
+
+    def _contiguous_value(self, value: Any) -> object:
+        fakes = self.method.fakes
+        if isinstance(value, torch.Tensor):
+            return fakes.tensor(value.dtype, value.shape)
+        return fakes.canonical(value)
+
+    def _contiguous(self, item: Any) -> Any:
+        """A tensor with its elements in the order of its dimensions; numbers as they are."""
+        if not isinstance(item, fx.Node) or not isinstance(item.meta["val"], torch.Tensor):
+            return item
+        if item.meta["val"] is self._contiguous_value(item.meta["val"]):
+            return item
+        recipe = self.recipes.find(
+            torch.ops.aten.clone.default,
+            (Operand(0),),
+            {"memory_format": torch.contiguous_format},
+            [item.meta["val"]],
+        )
+        return self._spliced(recipe, [item], item)
 
     def _taken_apart(self, node: fx.Node) -> Any:
         """A node, or one for each of its results if it has several."""

@@ -36,6 +36,17 @@ def _addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     return self * beta + product * alpha
 
 
+def _add_number(self: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+    return _aten.add.Scalar(self.to(torch.result_type(self, other)), other, alpha)
+
+
+def _unbind(self: Tensor, dim: int = 0) -> list[Tensor]:
+    count = self.shape[dim]
+    if not isinstance(count, int):
+        raise CannotDecompose(f"it is decomposed along a static dimension; found {count}")
+    return [self.select(dim, position) for position in range(count)]
+
+
 def _trilinear(
     i1: Tensor,
     i2: Tensor,
@@ -128,6 +139,23 @@ def _cumsum(self: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tens
     return self.to(dtype) if dtype is not None else self.clone()
 
 
+def _shift(shifted: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The operators `<<` and `>>`, which have kernels under the names of the functions."""
+    return lambda self, other: shifted(self, other)
+
+
+def _cropped(self: Tensor, pad: Sequence[int], value: Any = 0.0) -> Tensor:
+    """Padding whose negative widths crop: what is cropped first needs no padding."""
+    if not all(isinstance(width, int) for width in pad):
+        raise CannotDecompose("negative widths are decomposed where all widths are static")
+    for position in range(len(pad) // 2):
+        dim = self.dim() - 1 - position
+        before, after = min(pad[2 * position], 0), min(pad[2 * position + 1], 0)
+        self = self.narrow(dim, -before, self.shape[dim] + before + after)
+    widths = [max(width, 0) for width in pad]
+    return _aten.constant_pad_nd.default(self, widths, value) if any(widths) else self.clone()
+
+
 # Sorting and searching.
 
 
@@ -158,7 +186,7 @@ def _bucketize(
 def _sort(self: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     if self.dim() == 0:
         return self.clone(), torch.zeros((), dtype=torch.int64)
-    return torch.topk(self, self.shape[dim], dim, largest=descending, sorted=True)
+    return _aten.topk.default(self, self.shape[dim], dim, descending, True)
 
 
 def _sort_stable(
@@ -430,6 +458,10 @@ def _same(a: Tensor) -> Tensor:
 def _registered() -> dict[OpOverload, Callable[..., Any]]:
     prims = torch.ops.prims
     return {
+        _aten.__lshift__.Scalar: _shift(_aten.bitwise_left_shift.Tensor_Scalar),
+        _aten.__lshift__.Tensor: _shift(_aten.bitwise_left_shift.Tensor),
+        _aten.__rshift__.Scalar: _shift(_aten.bitwise_right_shift.Tensor_Scalar),
+        _aten.__rshift__.Tensor: _shift(_aten.bitwise_right_shift.Tensor),
         _aten._adaptive_avg_pool3d.default: _adaptive_avg_pool,
         _aten._embedding_bag.default: _embedding_bag,
         _aten._embedding_bag_forward_only.default: _embedding_bag,
@@ -437,9 +469,11 @@ def _registered() -> dict[OpOverload, Callable[..., Any]]:
         _aten.adaptive_avg_pool2d.default: _adaptive_avg_pool2d,
         _aten.adaptive_max_pool2d.default: _adaptive_max_pool,
         _aten.adaptive_max_pool3d.default: _adaptive_max_pool,
+        _aten.add.Scalar: _add_number,
         _aten.addbmm.default: _addbmm,
         _aten.avg_pool3d.default: _avg_pool3d,
         _aten.bucketize.Tensor: _bucketize,
+        _aten.constant_pad_nd.default: _cropped,
         _aten.convolution.default: _convolution,
         _aten.cumsum.default: _cumsum,
         _aten.diagonal_scatter.default: _diagonal_scatter,
@@ -457,6 +491,8 @@ def _registered() -> dict[OpOverload, Callable[..., Any]]:
         _aten.sort.default: _sort,
         _aten.sort.stable: _sort_stable,
         _aten.topk.default: _topk,
+        _aten.unbind.int: _unbind,
+        _aten.unbind_copy.int: _unbind,
         prims.convert_element_type.default: _converted,
         prims.view_of.default: _same,
     }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
-from placewire_schema.program import KernelCall
 from torch.export import ExportedProgram
 
 from placewire.validate import validate
@@ -18,18 +19,20 @@ from .config import ExportConfig
 from .container import assemble
 from .decompose import Unsupported, decompose
 from .emit import ConstantPool, emit_method
+from .in_place import write_in_place
 from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
 from .passes import Pass, run_passes
 from .recipes import Recipes
-from .report import MethodReport, Report
+from .report import Report, report_of
 from .simplify import simplify
 from .specs import add_specs
 from .target import target_of
+from .views import ShareMemory
 
 if TYPE_CHECKING:
     from placewire_schema import Finding
-    from placewire_schema.program import ExecutionPlan, Program
+    from placewire_schema.program import Program
 
     from placewire.pte import PteFile
 
@@ -118,9 +121,22 @@ def export(
     report = Report()
     with report.stage("torch.export"):
         programs = _programs(model, args, kwargs, dynamic_shapes)
-    lowering = _Lowering(config, report, tuple(passes))
-    methods = lowering.decomposed(programs)
-    return lowering.artifact([lowering.planned(method) for method in methods])
+    with _paused_collector():
+        lowering = _Lowering(config, report, tuple(passes))
+        methods = lowering.decomposed(programs)
+        return lowering.artifact([lowering.planned(method) for method in methods])
+
+
+@contextmanager
+def _paused_collector() -> Iterator[None]:
+    """Keep the garbage collector out of work that makes many objects and no garbage."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _programs(
@@ -137,7 +153,9 @@ def _programs(
         )
         return {"forward": exported}
     if args is not None or kwargs is not None or dynamic_shapes is not None:
-        raise TypeError("example arguments and dynamic shapes are for a module; this one is exported")
+        raise TypeError(
+            "example arguments and dynamic shapes are for a module; this one is exported"
+        )
     programs = {"forward": model} if isinstance(model, ExportedProgram) else dict(model)
     if not programs:
         raise ValueError("there is no method to export")
@@ -154,12 +172,14 @@ class _Lowering:
         self.target = target_of(self.config.compat)
         self.constants = ConstantPool(self.config.constant_alignment)
         self.initial_values = ConstantPool(1)
+        self.notes: dict[str, dict[str, str]] = {}
 
     def decomposed(self, programs: Mapping[str, ExportedProgram]) -> list[MethodGraph]:
         methods, unsupported = [], []
         with self.report.stage("decompose"):
             for name, program in programs.items():
-                method = capture(name, program)
+                method, refused = capture(name, program)
+                unsupported += refused
                 method, missing = decompose(method, Recipes(method.fakes, self.target))
                 unsupported += missing
                 methods.append(method)
@@ -172,21 +192,34 @@ class _Lowering:
             make_layouts_explicit(method)
         with self.report.stage("simplify"):
             simplify(method)
+            write_in_place(method, self.target)
         with self.report.stage("specs"):
             add_specs(method)
         with self.report.stage("passes"):
-            run_passes(self.passes, method, {"kernels", "specs"})
+            passes = (*self.passes, ShareMemory())
+            results = run_passes(passes, method, {"kernels", "specs"})
+        self.notes[method.name] = {
+            name: result.summary for name, result in results.items() if result.summary
+        }
         with self.report.stage("plan memory"):
             return method, plan_memory(method, self.config.alignment)
 
     def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
         with self.report.stage("emit"):
             plans = [
-                emit_method(method, plan, self.target, self.constants, self.initial_values)
+                emit_method(
+                    method,
+                    plan,
+                    self.target,
+                    self.constants,
+                    self.initial_values,
+                    stacktraces=self.config.stacktraces,
+                )
                 for method, plan in methods
             ]
-        for (_, memory), plan in zip(methods, plans, strict=True):
-            self.report.methods[plan.name] = MethodReport(_calls(plan), memory.buffers)
+        for (method, memory), plan in zip(methods, plans, strict=True):
+            notes = self.notes[method.name]
+            self.report.methods[plan.name] = report_of(plan, memory, notes)
         with self.report.stage("container"):
             file = assemble(plans, self.constants, self.initial_values)
             data = file.to_bytes()
@@ -195,15 +228,3 @@ class _Lowering:
         if errors:
             raise InvalidOutputError(errors)
         return Artifact(file, data, self.report)
-
-
-def _calls(plan: ExecutionPlan) -> dict[str, int]:
-    """How often a method calls each kernel, the most frequent first."""
-    calls: dict[str, int] = {}
-    for chain in plan.chains:
-        for instruction in chain.instructions:
-            if isinstance(call := instruction.instr_args, KernelCall):
-                operator = plan.operators[call.op_index]
-                name = f"{operator.name}.{operator.overload}".rstrip(".")
-                calls[name] = calls.get(name, 0) + 1
-    return dict(sorted(calls.items(), key=lambda item: (-item[1], item[0])))

@@ -102,6 +102,12 @@ class FakeValues:
             return None
         return int(bound)
 
+    def is_natural(self, size: Size) -> bool:
+        """Whether a number is known to be zero or more."""
+        if isinstance(size, int):
+            return size >= 0
+        return bool(bound_sympy(size.node.expr, self._environment.var_to_range).lower >= 0)
+
     @contextmanager
     def tracing(self) -> Iterator[None]:
         """Run operators on fake tensors as a trace of inference does.

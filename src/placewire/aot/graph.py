@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .fakes import FakeValues
 
-__all__ = ["GraphInput", "InputKind", "MethodGraph", "source_of"]
+__all__ = ["GraphInput", "InputKind", "MethodGraph", "Unsupported", "source_of"]
 
 
 class InputKind(Enum):
@@ -32,6 +32,27 @@ class InputKind(Enum):
     CONSTANT = "constant"
     OPERAND = "operand"
     """A value that a body of control flow takes from the graph around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """Something of a method that cannot be exported.
+
+    Attributes:
+        method: The method.
+        what: The operator or construct.
+        reason: Why not.
+        source: The line of the user's code, if it is known.
+    """
+
+    method: str
+    what: str
+    reason: str
+    source: str | None
+
+    def __str__(self) -> str:
+        where = f"\n    {self.source}" if self.source else ""
+        return f"{self.method}: {self.what}: {self.reason}{where}"
 
 
 @dataclass(slots=True)

@@ -80,7 +80,9 @@ def has_standard_layout(value: torch.Tensor) -> bool:
 
 
 def make_layouts_explicit(method: MethodGraph) -> None:
-    """Copy tensors into a layout that the kernels that use them can read."""
+    """Copy tensors into a layout that the kernels that use them can read, in bodies too."""
+    for body in method.bodies.values():
+        make_layouts_explicit(body)
     changing = _Changing(method)
     for node in list(method.graph.nodes):
         if node.op == "call_function" and node.target is not operator.getitem:

@@ -62,6 +62,20 @@ def _masked_select(given: Mapping[str, Any]) -> str | None:
     return f"its kernel does not broadcast {tuple(found)} to the shape {tuple(mask)} of the mask"
 
 
+def _add(given: Mapping[str, Any]) -> str | None:
+    tensor, other = given["self"], given["other"]
+    if isinstance(other, torch.Tensor) or torch.result_type(tensor, other) == tensor.dtype:
+        return None
+    return f"its kernel adds numbers of the same kind; found {tensor.dtype} and {type(other)}"
+
+
+def _unbind(given: Mapping[str, Any]) -> str | None:
+    """The kernel does not resize its results."""
+    if all(isinstance(size, int) for size in given["self"].shape):
+        return None
+    return f"its kernel takes static sizes; found {tuple(given['self'].shape)}"
+
+
 def _item(given: Mapping[str, Any]) -> str | None:
     dtype = given["self"].dtype
     if dtype in (torch.float16, torch.bfloat16):
@@ -89,6 +103,7 @@ def _is_natural(value: object) -> bool:
 
 _LIMITS: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
     "aten::_local_scalar_dense": _item,
+    "aten::add": _add,
     "aten::constant_pad_nd": _constant_pad,
     "aten::convolution": _convolution,
     "aten::cumsum": _cumsum,
@@ -96,4 +111,5 @@ _LIMITS: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
     "aten::masked_select": _masked_select,
     "aten::remainder": _remainder,
     "aten::topk": _topk,
+    "aten::unbind_copy": _unbind,
 }

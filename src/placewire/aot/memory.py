@@ -6,13 +6,16 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from torch import fx
+
 from placewire.device import Device
 
+from .control_flow import control_flow_of, is_control_flow, operands_of
 from .graph import InputKind, MethodGraph
 from .specs import Place, TensorSpec, specs_of
 
 if TYPE_CHECKING:
-    from torch import fx
+    from collections.abc import Iterable
 
 __all__ = ["BufferPlan", "Lifetime", "MemoryPlan", "lifetimes", "plan_memory"]
 
@@ -83,46 +86,86 @@ def lifetimes(method: MethodGraph) -> dict[TensorSpec, Lifetime]:
     """When each planned tensor of a method is in use, in steps of its instructions.
 
     Inputs are there from the start, results up to the end, and what a method keeps from call to
-    call always.
+    call always. Bodies of branches and loops are numbered where they stand. What a loop uses and
+    was there before it is in use up to its end, since the next iteration comes back to it.
     """
-    found: dict[TensorSpec, Lifetime] = {}
-    nodes = list(method.graph.nodes)
-    end = len(nodes) + 1
-    for step, node in enumerate(nodes, 1):
-        for spec in specs_of(node):
-            _see(found, spec, step)
-        for argument in node.all_input_nodes:
-            for spec in specs_of(argument):
-                _see(found, spec, step)
+    usage = _Usage()
+    usage.walk(method)
+    found = usage.found
+    end = usage.step + 1
     for node, given in zip(method.placeholders, method.inputs, strict=True):
         for spec in specs_of(node):
             if (lifetime := found.get(spec.storage)) is not None:
                 lifetime.first = 0
-                if given.kind is not InputKind.USER:
+                if given.kind is not InputKind.USER or given.mutated:
                     lifetime.end = end
     for result in method.results:
-        for spec in specs_of(result) if _is_node(result) else ():
+        for spec in specs_of(result) if isinstance(result, fx.Node) else ():
             if (lifetime := found.get(spec.storage)) is not None:
                 lifetime.end = end
     return found
 
 
-def _see(found: dict[TensorSpec, Lifetime], spec: TensorSpec | None, step: int) -> None:
-    if spec is None:
-        return
-    spec = spec.storage
-    if not spec.planned:
-        return
-    if spec in found:
-        found[spec].end = max(found[spec].end, step + 1)
-    else:
-        found[spec] = Lifetime(step, step + 1)
+class _Usage:
+    """Numbers the nodes of a method with its bodies, and notes when tensors are in use."""
 
+    def __init__(self) -> None:
+        self.found: dict[TensorSpec, Lifetime] = {}
+        self.step = 0
+        self._loops: list[set[TensorSpec]] = []
 
-def _is_node(value: object) -> bool:
-    from torch import fx
+    def walk(self, method: MethodGraph) -> None:
+        for node in method.graph.nodes:
+            if node.op == "get_attr":
+                continue
+            self.step += 1
+            for argument in node.all_input_nodes:
+                self._see(specs_of(argument))
+            if is_control_flow(node.target):
+                self._control_flow(method, node)
+            else:
+                self._see(specs_of(node))
 
-    return isinstance(value, fx.Node)
+    def _control_flow(self, method: MethodGraph, node: fx.Node) -> None:
+        flow = control_flow_of(node.target, node.args)
+        bodies = [method.bodies[body.target] for body in flow.bodies]
+        if not flow.is_loop:
+            for body in bodies:
+                self.walk(body)
+                self.step += 1
+                self._see(specs_of(node))
+            return
+        first = self.step
+        self._loops.append(set())
+        self._see(specs_of(node))
+        for mapped in flow.mapped:
+            self._see(specs_of(mapped))
+        for body in bodies:
+            for operand in operands_of(body):
+                self._see(specs_of(operand))
+            self.walk(body)
+        self.step += 1
+        self._see(specs_of(node))
+        used = self._loops.pop()
+        for spec in used:
+            lifetime = self.found[spec]
+            if lifetime.first <= first:
+                lifetime.end = max(lifetime.end, self.step + 1)
+        if self._loops:
+            self._loops[-1] |= used
+
+    def _see(self, specs: Iterable[TensorSpec | None]) -> None:
+        for spec in specs:
+            if spec is None or not spec.storage.planned:
+                continue
+            spec = spec.storage
+            lifetime = self.found.get(spec)
+            if lifetime is None:
+                self.found[spec] = Lifetime(self.step, self.step + 1)
+            else:
+                lifetime.end = max(lifetime.end, self.step + 1)
+            if self._loops:
+                self._loops[-1].add(spec)
 
 
 def _rounded(size: int, alignment: int) -> int:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
-from torch._decomp import core_aten_decompositions, decomposition_table
+from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table
 from torch._ops import OpOverload
 from torch._subclasses.functional_tensor import FunctionalTensorMode, dispatch_functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -31,7 +32,16 @@ if TYPE_CHECKING:
     from .fakes import FakeValues
     from .target import Target
 
-__all__ = ["CHECKS", "Constant", "Operand", "Recipe", "Recipes", "Result", "Step", "UnsupportedOperator"]
+__all__ = [
+    "CHECKS",
+    "Constant",
+    "Operand",
+    "Recipe",
+    "Recipes",
+    "Result",
+    "Step",
+    "UnsupportedOperator",
+]
 
 
 class UnsupportedOperator(Exception):
@@ -213,7 +223,8 @@ class Recipes:
         if value is None:
             with self._fakes.tracing():
                 value = target(
-                    *_filled(args, operands, self._constant), **_filled(kwargs, operands, self._constant)
+                    *_filled(args, operands, self._constant),
+                    **_filled(kwargs, operands, self._constant),
                 )
         value = self._fakes.canonical(value)
         kwargs = {name: given for name, given in kwargs.items() if name not in _SETTLED}
@@ -394,6 +405,7 @@ class Recipes:
         return self._fakes.tensor(constant.dtype, ())
 
 
+@cache
 def _known_decompositions() -> dict[OpOverload, Callable[..., object]]:
     """What torch can decompose into other operators of ATen.
 
@@ -405,7 +417,8 @@ def _known_decompositions() -> dict[OpOverload, Callable[..., object]]:
         for op, function in decomposition_table.items()
         if not function.__module__.startswith("torch._refs")
     }
-    table = {**rest, **core_aten_decompositions()}
+    # Without the composite operators of `core_aten_decompositions`, which a trace takes apart anyway.
+    table = {**rest, **_core_aten_decompositions_post_autograd()}
     return {op: function for op, function in table.items() if isinstance(op, OpOverload)}
 
 

@@ -1,39 +1,61 @@
-"""Report: what an export did, how long its stages took, and what its programs need."""
+"""Report: what an export did, how long its stages took, and what each method does and needs."""
 
 from __future__ import annotations
 
+import math
 import time
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from placewire_schema.program import KernelCall, Tensor
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .memory import BufferPlan
+    from placewire_schema.program import ExecutionPlan
 
-__all__ = ["MethodReport", "Report"]
+    from .memory import BufferPlan, MemoryPlan
+
+__all__ = ["Copies", "MethodReport", "Report", "report_of"]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Copies in one direction: how many there are, and the most bytes that a call moves with them."""
+
+    count: int = 0
+    nbytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MethodReport:
-    """One method.
+    """What one method does and needs.
 
     Attributes:
-        operators: Calls of each kernel.
-        buffers: The planned buffers.
+        instructions: Number of instructions.
+        operators: Calls of each kernel by name, the most frequent first.
+        delegates: How many subgraphs backends run.
+        copies: Copies between devices by direction: `H2D`, `D2H`, `D2D`.
+        buffers: The planned buffers, with the least bytes that any plan needs beside the planned.
+        notes: What the passes have to say, by name.
     """
 
-    operators: dict[str, int] = field(default_factory=dict)
-    buffers: list[BufferPlan] = field(default_factory=list)
+    instructions: int
+    operators: dict[str, int]
+    delegates: int
+    copies: dict[str, Copies]
+    buffers: tuple[BufferPlan, ...]
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Report:
-    """All of it.
+    """What an export did.
 
     Attributes:
-        seconds: Time of each stage, over all methods.
+        seconds: Time of each stage, over all methods, in the order of the stages.
         methods: The methods by name.
     """
 
@@ -48,3 +70,39 @@ class Report:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+_DIRECTIONS = {
+    "et_copy::_h2d_copy": "H2D",
+    "et_copy::_d2h_copy": "D2H",
+    "placewire::d2d_copy": "D2D",
+}
+
+
+def report_of(plan: ExecutionPlan, memory: MemoryPlan, notes: dict[str, str]) -> MethodReport:
+    """Read off a finished method what there is to report."""
+    calls: Counter[str] = Counter()
+    copied: dict[str, list[int]] = {}
+    instructions = [step.instr_args for chain in plan.chains for step in chain.instructions]
+    for call in instructions:
+        if not isinstance(call, KernelCall):
+            continue
+        operator = plan.operators[call.op_index]
+        calls[f"{operator.name}.{operator.overload}" if operator.overload else operator.name] += 1
+        direction = _DIRECTIONS.get(operator.name)
+        if direction is not None:
+            copied.setdefault(direction, []).append(_nbytes(plan, call.args[0]))
+    return MethodReport(
+        instructions=len(instructions),
+        operators=dict(sorted(calls.items(), key=lambda item: (-item[1], item[0]))),
+        delegates=len(plan.delegates),
+        copies={name: Copies(len(sizes), sum(sizes)) for name, sizes in sorted(copied.items())},
+        buffers=tuple(memory.buffers),
+        notes=notes,
+    )
+
+
+def _nbytes(plan: ExecutionPlan, index: int) -> int:
+    tensor = plan.values[index].val
+    assert isinstance(tensor, Tensor)
+    return math.prod(tensor.sizes) * tensor.scalar_type.bytes

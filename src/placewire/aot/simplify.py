@@ -17,8 +17,16 @@ __all__ = ["simplify"]
 
 def simplify(method: MethodGraph) -> None:
     """Remove copies that equal their source, operators without users, and unused constants."""
+    for body in method.bodies.values():
+        simplify(body)
+    # What is overwritten at the end of the call, while a copy of what it was may live on.
+    mutated = {
+        node
+        for node, given in zip(method.placeholders, method.inputs, strict=True)
+        if given.mutated
+    }
     for node in list(method.graph.nodes):
-        if _is_needless_copy(node) and not _is_mutated_input(method, node.args[0]):
+        if _is_needless_copy(node) and node.args[0] not in mutated:
             node.replace_all_uses_with(node.args[0])
     _remove_dead_code(method)
 
@@ -58,12 +66,6 @@ def _is_needless_copy(node: fx.Node) -> bool:
     return True
 
 
-def _is_mutated_input(method: MethodGraph, node: object) -> bool:
-    """Whether the tensor is overwritten at the end of the call, while a copy of it may live on."""
-    placeholders = zip(method.placeholders, method.inputs, strict=True)
-    return any(placeholder is node and given.mutated for placeholder, given in placeholders)
-
-
 def _remove_dead_code(method: MethodGraph) -> None:
     for node in reversed(method.graph.nodes):
         if node.op in ("call_function", "get_attr") and not node.users and not _has_effect(node):
@@ -75,6 +77,8 @@ def _remove_dead_code(method: MethodGraph) -> None:
         else:
             method.graph.erase_node(node)
     method.inputs = kept
+    used = {node.target for node in method.graph.find_nodes(op="get_attr")}
+    method.bodies = {name: body for name, body in method.bodies.items() if name in used}
 
 
 def _has_effect(node: fx.Node) -> bool:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
+from torch._ops import OpOverload
 from placewire_schema.program import ScalarType, TensorShapeDynamism
 
 from placewire.placement import CPU
 
-from .graph import InputKind, MethodGraph, source_of
+from .control_flow import ControlFlow, control_flow_of, is_control_flow, operands_of, set_aside
+from .graph import GraphInput, InputKind, MethodGraph, source_of
 from .layouts import dim_order_of
 
 if TYPE_CHECKING:
@@ -22,7 +24,17 @@ if TYPE_CHECKING:
 
     from .fakes import FakeValues
 
-__all__ = ["Place", "TensorSpec", "UnboundedSize", "add_specs", "spec_of", "specs_of"]
+__all__ = [
+    "Place",
+    "TensorSpec",
+    "UnboundedSize",
+    "add_specs",
+    "dim_order_of",
+    "is_item",
+    "scalar_type_of",
+    "spec_of",
+    "specs_of",
+]
 
 
 class UnboundedSize(ValueError):
@@ -117,11 +129,38 @@ def add_specs(method: MethodGraph) -> None:
     Raises:
         UnboundedSize: A size has no upper bound; the message names the node.
     """
-    for node, given in zip(method.placeholders, method.inputs, strict=True):
-        value = node.meta["val"]
-        if not isinstance(value, torch.Tensor) or given.kind is InputKind.OPERAND:
-            continue
-        spec = _spec(node, value, method.fakes)
+    _Specs(method, {}).add()
+
+
+class _Specs:
+    """Adds specs to one graph.
+
+    Args:
+        method: The graph.
+        given: Specs that results of calls get: by node and, if it has several, by number.
+    """
+
+    def __init__(
+        self, method: MethodGraph, given: dict[tuple[fx.Node, int | None], TensorSpec]
+    ) -> None:
+        self._method = method
+        self._given = given
+
+    def add(self) -> None:
+        method = self._method
+        for node, given in zip(method.placeholders, method.inputs, strict=True):
+            value = node.meta["val"]
+            if isinstance(value, torch.Tensor) and given.kind is not InputKind.OPERAND:
+                node.meta["spec"] = self._of_input(node, value, given)
+        for node in method.graph.nodes:
+            if node.op == "call_function" and "spec" not in node.meta:
+                if is_control_flow(node.target):
+                    self._add_to_control_flow(node)
+                else:
+                    self._add_to_call(node)
+
+    def _of_input(self, node: fx.Node, value: torch.Tensor, given: GraphInput) -> TensorSpec:
+        spec = _spec(node, value, self._method.fakes)
         if given.kind is not InputKind.USER:
             if given.mutated:
                 spec.initial = given.value
@@ -129,28 +168,99 @@ def add_specs(method: MethodGraph) -> None:
             else:
                 spec.constant = given.value
                 spec.planned = False
-        node.meta["spec"] = spec
-    for node in method.graph.nodes:
-        if node.op == "call_function" and "spec" not in node.meta:
-            _add_to_call(node, method.fakes)
+        return spec
+
+    def _add_to_call(self, node: fx.Node) -> None:
+        source = node.args[0] if node.args else None
+        if is_item(node):
+            assert isinstance(source, torch.fx.Node)
+            index = node.args[1]
+            specs = source.meta.get("spec")
+            if isinstance(specs, tuple) and isinstance(index, int) and specs[index] is not None:
+                node.meta["spec"] = specs[index]
+            return
+        if isinstance(node.target, OpOverload) and node.target._schema.is_mutable:
+            return
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor):
+            node.meta["spec"] = self._of_result(node, None, value)
+        elif isinstance(value, tuple):
+            node.meta["spec"] = tuple(
+                self._of_result(node, item, result) if isinstance(result, torch.Tensor) else None
+                for item, result in enumerate(value)
+            )
+
+    def _of_result(self, node: fx.Node, item: int | None, value: torch.Tensor) -> TensorSpec:
+        return self._given.get((node, item)) or _spec(node, value, self._method.fakes)
+
+    def _add_to_control_flow(self, node: fx.Node) -> None:
+        """Results of a branch or loop, and the placeholders of its bodies.
+
+        What a loop carries is one tensor for all iterations, the result included. It may be that
+        which the loop starts with, if nobody else reads that.
+        """
+        flow = control_flow_of(node.target, node.args)
+        self._add_to_call(node)
+        results: list[TensorSpec | None] = list(node.meta["spec"])
+        for position, start in enumerate(flow.carried):
+            if _is_handed_over(start, node, flow, position):
+                results[position] = spec_of(start)
+        for position in range(len(flow.carried), len(results)) if flow.mapped else ():
+            if (stacked := results[position]) is not None:
+                stacked.dynamism = TensorShapeDynamism.DYNAMIC_BOUND
+        node.meta["spec"] = tuple(results)
+        slices: list[TensorSpec | None] | None = None
+        for name in flow.bodies:
+            body = self._method.bodies[str(name.target)]
+            operands = operands_of(body)
+            if slices is None:
+                mapped = operands[len(flow.carried) : len(flow.carried) + len(flow.mapped)]
+                slices = [_spec(one, one.meta["val"], body.fakes) for one in mapped]
+            outside = [one.meta.get("spec") for one in flow.outside]
+            inside = [*results[: len(flow.carried)], *slices, *outside]
+            for operand, spec in zip(operands, inside, strict=True):
+                if spec is not None:
+                    operand.meta["spec"] = spec
+            if flow.is_loop and name is flow.bodies[-1]:
+                set_aside(body, len(flow.carried))
+            given = {} if flow.is_loop else _result_places(body, results)
+            _Specs(body, given).add()
 
 
-def _add_to_call(node: fx.Node, fakes: FakeValues) -> None:
-    source = node.args[0] if node.args else None
-    if is_item(node):
-        assert isinstance(source, torch.fx.Node)
-        index = node.args[1]
-        specs = source.meta.get("spec")
-        if isinstance(specs, tuple) and isinstance(index, int):
-            node.meta["spec"] = specs[index]
-        return
-    value = node.meta.get("val")
-    if isinstance(value, torch.Tensor):
-        node.meta["spec"] = _spec(node, value, fakes)
-    elif isinstance(value, tuple):
-        node.meta["spec"] = tuple(
-            _spec(node, item, fakes) if isinstance(item, torch.Tensor) else None for item in value
-        )
+def _is_handed_over(start: object, loop: fx.Node, flow: ControlFlow, position: int) -> bool:
+    """Whether a loop may overwrite what it starts with: it is computed for nothing else."""
+    if not isinstance(start, torch.fx.Node) or list(start.users) != [loop]:
+        return False
+    times = sum(item is start for item in (*flow.carried, *flow.mapped, *flow.outside))
+    return (
+        times == 1
+        and start.op == "call_function"
+        and isinstance(start.meta.get("spec"), TensorSpec)
+        and start.meta["val"] is loop.meta["val"][position]
+    )
+
+
+def _result_places(
+    branch: MethodGraph, results: list[TensorSpec | None]
+) -> dict[tuple[fx.Node, int | None], TensorSpec]:
+    """The results of a branch that its operators can put where the results of the `cond` are.
+
+    Not those that are no operator's own result, or that the branch gives twice.
+    """
+    places: dict[tuple[fx.Node, int | None], TensorSpec] = {}
+    for result, spec in zip(branch.results, results, strict=True):
+        if not isinstance(result, torch.fx.Node) or result.op != "call_function" or spec is None:
+            continue
+        item = result.args[1] if is_item(result) else None
+        node = result.args[0] if is_item(result) else result
+        assert isinstance(node, torch.fx.Node)
+        assert item is None or isinstance(item, int)
+        if branch.results.count(result) > 1:
+            continue
+        shape = tuple(result.meta["val"].shape)
+        if spec.dynamism is TensorShapeDynamism.DYNAMIC_BOUND or shape == spec.sizes:
+            places[node, item] = spec
+    return places
 
 
 def is_item(node: fx.Node) -> bool:

@@ -38,6 +38,9 @@ def _shapes_from_sizes(x: Tensor) -> tuple[Tensor, ...]:
         x[: rows - 1],
         x[-1:],
         torch.cat([x, x]),
+        *x.unbind(1)[:2],
+        *x.chunk(2, 1),
+        *x.split([3, 5], 1),
     )
 
 
@@ -93,7 +96,7 @@ DYNAMIC = [
         ({0: Dim("batch", max=3), 1: Dim("length", min=2, max=9)},),
     ),
     function("dynamic_sizes_in_arithmetic", _sizes_in_arithmetic, lambda: (R(3, 8),), _rows(2, 16), _batch()),
-    function("dynamic_shapes_from_sizes", _shapes_from_sizes, lambda: (R(3, 8),), _rows(2, 16), ({0: Dim("batch", min=2, max=16)},)),
+    function("dynamic_shapes_from_sizes", _shapes_from_sizes, lambda: (R(4, 8),), _rows(3, 16), ({0: Dim("batch", min=3, max=16)},)),
     function(
         "dynamic_sizes_shared_by_two_arguments",
         lambda a, b: (a + b, torch.cat([a, b], 1), a @ b.t()),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ExportModel", "Function", "function"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExportModel:
     """A model to export.
 
@@ -71,7 +71,3 @@ def function(
     kinds = (_Positional1, _Positional2, _Positional3)
     kind = kinds[body.__code__.co_argcount - 1]
     return ExportModel(name, lambda: kind(body), inputs, further, dynamic_shapes)
-
-
-def randn(*shape: int) -> torch.Tensor:
-    return torch.randn(*shape)

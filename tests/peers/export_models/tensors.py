@@ -49,7 +49,7 @@ TENSORS = [
     ),
     function(
         "stable_sorting",
-        lambda x: (torch.sort(x, stable=True), torch.sort(x, 0, True, stable=True)),
+        lambda x: (torch.sort(x, stable=True), torch.sort(x, dim=0, descending=True, stable=True)),
         lambda: (_integers(5, 7),),
     ),
     function(

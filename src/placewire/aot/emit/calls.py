@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .values import ValueTable
 
-__all__ = ["NUMBER_OPERATORS", "kernel_arguments", "number_operator"]
+__all__ = ["NUMBER_OPERATORS", "argument_value", "kernel_arguments", "number_operator"]
 
 NUMBER_OPERATORS: dict[Callable[..., object], tuple[str, str]] = {
     operator.add: ("executorch_prim::add", "Scalar"),
@@ -71,7 +71,9 @@ def kernel_arguments(
     for argument in kernel._schema.arguments:
         kind = str(argument.type)
         if argument.name in outs:
-            arguments.append(values.tensors(results) if kind.startswith("List") else next(remaining))
+            arguments.append(
+                values.tensors(results) if kind.startswith("List") else next(remaining)
+            )
         else:
             value = given.get(argument.name, argument.default_value)
             arguments.append(argument_value(value, kind, values, lookup))
@@ -110,10 +112,15 @@ def argument_value(
         return values.empty_tensor()
     if isinstance(value, list | tuple):
         if inner == "List[Tensor]":
-            return values.tensors([argument_value(item, "Tensor", values, lookup) for item in value])
+            return values.tensors(
+                [argument_value(item, "Tensor", values, lookup) for item in value]
+            )
         if inner == "List[Optional[Tensor]]":
             return values.optional_tensors(
-                [None if item is None else argument_value(item, "Tensor", values, lookup) for item in value]
+                [
+                    None if item is None else argument_value(item, "Tensor", values, lookup)
+                    for item in value
+                ]
             )
         if inner.startswith(("List[int", "List[SymInt")):
             return values.integers([argument_value(item, "int", values, lookup) for item in value])

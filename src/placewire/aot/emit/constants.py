@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-import numpy
+import numpy as np
 import torch
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class ConstantPool:
 
     def __init__(self, alignment: int) -> None:
         self._alignment = alignment
-        self._data: list[numpy.ndarray] = []
+        self._data: list[np.ndarray] = []
         self._by_memory: dict[tuple[int, int], int] = {}
         self._by_content: dict[bytes, int] = {}
 
@@ -50,22 +50,22 @@ class ConstantPool:
         """Where each entry begins in the segment, in bytes; the reserved one at 0."""
         return [0, *(start for start, _ in self._placed())] if self._data else [0]
 
-    def segment(self) -> numpy.ndarray:
+    def segment(self) -> np.ndarray:
         """All entries, one after the other, padded with zeros."""
         size = max((start + data.nbytes for start, data in self._placed()), default=0)
-        segment = numpy.zeros(size, dtype=numpy.uint8)
+        segment = np.zeros(size, dtype=np.uint8)
         for start, data in self._placed():
             segment[start : start + data.nbytes] = data
         return segment
 
-    def _placed(self) -> Iterator[tuple[int, numpy.ndarray]]:
+    def _placed(self) -> Iterator[tuple[int, np.ndarray]]:
         start = 0
         for data in self._data:
             yield start, data
             start += -(-data.nbytes // self._alignment) * self._alignment
 
 
-def _bytes_of(tensor: torch.Tensor) -> numpy.ndarray:
+def _bytes_of(tensor: torch.Tensor) -> np.ndarray:
     """The bytes of a tensor's elements as they lie in memory, without gaps."""
     tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
     order = sorted(range(tensor.dim()), key=lambda dimension: -tensor.stride(dimension))

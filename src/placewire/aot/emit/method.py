@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from placewire_schema.program import (
     Chain,
     ContainerMetadata,
     ExecutionPlan,
+    FrameList,
     Instruction,
     KernelCall,
     NonConstBufferDevice,
@@ -18,11 +19,15 @@ from placewire_schema.program import (
 from torch import fx
 from torch._ops import OpOverload
 
+from placewire.aot.control_flow import is_control_flow
 from placewire.aot.graph import InputKind, MethodGraph
 from placewire.aot.operators import kernel_of, wire_name
+from placewire.aot.sources import frames_of
 from placewire.aot.specs import is_item, specs_of
+from placewire.aot.views import is_view
 
 from .calls import argument_value, kernel_arguments, number_operator
+from .control_flow import emit_control_flow
 from .nesting import nesting_text
 from .values import ValueTable
 
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
     from .constants import ConstantPool
 
-__all__ = ["emit_method"]
+__all__ = ["Emission", "emit_method"]
 
 
 def emit_method(
@@ -41,9 +46,13 @@ def emit_method(
     target: Target,
     constants: ConstantPool,
     initial_values: ConstantPool,
+    *,
+    stacktraces: bool = False,
 ) -> ExecutionPlan:
     """The execution plan of a method whose tensors have their places."""
-    emission = _Emission(target, ValueTable(constants, initial_values))
+    emission = Emission(
+        target, ValueTable(constants, initial_values), stacktrace=[] if stacktraces else None
+    )
     inputs = emission.placeholders(method)
     emission.body(method)
     outputs = [emission.output(result) for result in method.results]
@@ -60,7 +69,12 @@ def emit_method(
         values=emission.values.values,
         inputs=inputs,
         outputs=outputs,
-        chains=[Chain(instructions=emission.instructions)],
+        chains=[
+            Chain(
+                instructions=emission.instructions,
+                stacktrace=emission.stacktrace,
+            )
+        ],
         operators=[Operator(name, overload) for name, overload in emission.operators],
         non_const_buffer_sizes=[0, *(buffer.size for buffer in plan.buffers)]
         if plan.buffers
@@ -70,17 +84,23 @@ def emit_method(
 
 
 @dataclass
-class _Emission:
+class Emission:
+    """A method as far as it is emitted: its values, instructions and operators."""
+
     target: Target
     values: ValueTable
     instructions: list[Instruction] = field(default_factory=list)
+    stacktrace: list[FrameList] | None = None
     operators: dict[tuple[str, str], int] = field(default_factory=dict)
     _indices: dict[fx.Node, int] = field(default_factory=dict)
+    _items: dict[fx.Node, list[int]] = field(default_factory=dict)
 
     def placeholders(self, method: MethodGraph) -> list[int]:
         """Give every placeholder a value; the indices of the user's inputs come back."""
         inputs = []
         for node, given in zip(method.placeholders, method.inputs, strict=True):
+            if given.kind is InputKind.OPERAND:
+                continue
             specs = specs_of(node)
             if specs:
                 index = self.values.tensor(specs[0])
@@ -95,7 +115,9 @@ class _Emission:
 
     def body(self, method: MethodGraph) -> None:
         for node in method.graph.nodes:
-            if node.op == "call_function" and not is_item(node):
+            if is_control_flow(node.target):
+                emit_control_flow(self, method, node)
+            elif node.op == "call_function" and not is_item(node) and not is_view(node):
                 self._call(node)
 
     def output(self, result: object) -> int:
@@ -106,17 +128,30 @@ class _Emission:
     def index_of(self, node: fx.Node) -> int:
         """The value of a node that has one result."""
         known = self._indices.get(node)
-        if known is None:
+        if known is None and specs_of(node):
             (spec,) = specs_of(node)
             known = self._indices[node] = self.values.tensor(spec)
+        elif known is None:
+            assert is_item(node)
+            source, item = node.args
+            assert isinstance(source, fx.Node)
+            known = self._indices[node] = self._items[source][item]  # type: ignore[index]
         return known
+
+    def name(self, node: fx.Node, index: int) -> None:
+        """Say which value a node stands for."""
+        self._indices[node] = index
+
+    def name_items(self, node: fx.Node, indices: list[int]) -> None:
+        """Say which values the results of a node stand for."""
+        self._items[node] = indices
 
     def _call(self, node: fx.Node) -> None:
         if isinstance(node.target, OpOverload):
             kernel = kernel_of(node.target, self.target)
             assert kernel is not None, node.target
             arguments, results = kernel_arguments(node, kernel, self.values, self.index_of)
-            self._append(wire_name(kernel), arguments)
+            self.call(wire_name(kernel), arguments)
         else:
             name = number_operator(node)
             assert name is not None, node.target
@@ -124,10 +159,19 @@ class _Emission:
                 argument_value(value, "number", self.values, self.index_of) for value in node.args
             ]
             results = [self.values.result(node.meta["val"])]
-            self._append(name, [*arguments, *results])
+            self.call(name, [*arguments, *results])
+        self.note_source(node)
         if len(results) == 1:
             self._indices[node] = results[0]
 
-    def _append(self, name: tuple[str, str], arguments: list[int]) -> None:
+    def note_source(self, node: fx.Node) -> None:
+        """Say of all instructions since the last time that they come from a node, if wanted."""
+        if self.stacktrace is None:
+            return
+        missing = len(self.instructions) - len(self.stacktrace)
+        self.stacktrace.extend(FrameList(frames_of(node)) for _ in range(missing))
+
+    def call(self, name: tuple[str, str], arguments: list[int]) -> None:
+        """Append a call of a kernel."""
         index = self.operators.setdefault(name, len(self.operators))
         self.instructions.append(Instruction(KernelCall(index, arguments)))

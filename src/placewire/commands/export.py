@@ -1,0 +1,153 @@
+"""`placewire export`: lowers a model to a program file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import count, fail, output, say
+
+if TYPE_CHECKING:
+    from placewire.aot import Artifact, ExportConfig, MethodReport
+
+__all__ = ["export"]
+
+
+class _Compat(str, Enum):
+    """The runtimes that a program can be for."""
+
+    EXECUTORCH_1_5 = "executorch-1.5"
+    PLACEWIRE = "placewire"
+
+
+class _Planner(str, Enum):
+    """How hard the memory planner tries."""
+
+    FAST = "fast"
+    SEARCH = "search"
+    EXACT = "exact"
+
+
+def export(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="module.py:factory, where the factory gives a model and example arguments; "
+            "or a .pt2 file of torch.export.",
+            metavar="SOURCE",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The .pte file to write.", metavar="OUT")
+    ],
+    device: Annotated[
+        str | None,
+        typer.Option("--device", "-d", help="Run the whole model there, as in cuda:0."),
+    ] = None,
+    compat: Annotated[
+        _Compat, typer.Option("--compat", help="The runtime that the program is for.")
+    ] = _Compat.EXECUTORCH_1_5,
+    planner: Annotated[
+        _Planner, typer.Option("--planner", help="How hard the memory planner tries.")
+    ] = _Planner.FAST,
+    skip_h2d: Annotated[
+        bool,
+        typer.Option("--skip-h2d", help="Expect inputs of the device on the device."),
+    ] = False,
+    skip_d2h: Annotated[
+        bool, typer.Option("--skip-d2h", help="Leave outputs of the device on the device.")
+    ] = False,
+    stacktraces: Annotated[
+        bool, typer.Option("--stacktraces", help="Write source lines into the program.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write the report as JSON to stdout.")
+    ] = False,
+) -> None:
+    """Export a model: decompose, place on devices, plan memory, write the program.
+
+    The factory is a function without arguments. It gives the module and a tuple of example
+    arguments (and, if wanted, a dictionary of keyword arguments), an ExportedProgram, or a
+    dictionary of methods by name.
+    """
+    from placewire.aot import ExportConfig, InvalidOutputError, UnboundedSize, UnsupportedError
+    from placewire.aot.source import SourceError, load_source
+
+    config = ExportConfig(
+        compat=compat.value,
+        planner=planner.value,
+        skip_h2d_for_method_inputs=skip_h2d,
+        skip_d2h_for_method_outputs=skip_d2h,
+        stacktraces=stacktraces,
+    )
+    try:
+        model, args, kwargs = load_source(source)
+    except SourceError as error:
+        raise typer.BadParameter(str(error)) from None
+    try:
+        artifact = _exported(model, args, kwargs, device, config)
+    except (UnsupportedError, UnboundedSize, InvalidOutputError) as error:
+        raise fail(str(error)) from None
+    artifact.save(out)
+    if as_json:
+        typer.echo(json.dumps(_as_json(artifact), indent=2))
+    else:
+        _show(out, artifact)
+
+
+def _exported(
+    model: Any,
+    args: tuple[Any, ...] | None,
+    kwargs: dict[str, Any] | None,
+    device: str | None,
+    config: ExportConfig,
+) -> Artifact:
+    from placewire.aot import export as export_model
+
+    say("exporting ...")
+    return export_model(model, args, kwargs, config=config)
+
+
+def _as_json(artifact: Artifact) -> dict[str, object]:
+    report = artifact.report
+    methods = {name: asdict(method) for name, method in report.methods.items()}
+    for name, method in methods.items():
+        for buffer, planned in zip(method["buffers"], report.methods[name].buffers, strict=True):
+            buffer["device"] = str(planned.device)
+    return {"seconds": report.seconds, "methods": methods, "bytes": len(artifact.pte)}
+
+
+def _show(out: Path, artifact: Artifact) -> None:
+    console = output()
+    console.print(f"{out}: {len(artifact.pte):,} bytes", markup=False)
+    for name, method in artifact.report.methods.items():
+        console.print(f"\nmethod {name}", markup=False)
+        for label, text in _lines(method):
+            console.print(f"  {label:<15} {text}", markup=False)
+    seconds = artifact.report.seconds
+    parts = ", ".join(f"{stage} {time:.2f} s" for stage, time in seconds.items() if time >= 0.005)
+    say(f"\n{sum(seconds.values()):.2f} s: {parts}")
+
+
+def _lines(method: MethodReport) -> list[tuple[str, str]]:
+    lines = [("instructions", f"{method.instructions:,}")]
+    if method.delegates:
+        lines.append(("delegates", f"{method.delegates:,}"))
+    for direction, copies in method.copies.items():
+        lines.append((direction, f"{count(copies.count, 'copy')}, {copies.nbytes:,} bytes a call"))
+    for buffer in method.buffers:
+        over = buffer.size / buffer.lower_bound if buffer.lower_bound else 1.0
+        size = f"{buffer.size:,} bytes for {count(buffer.tensors, 'tensor')}"
+        lines.append((f"memory {buffer.device}", f"{size}, {over:.2f}x the lower bound"))
+    shown = list(method.operators.items())[:10]
+    for position, (operator, calls) in enumerate(shown):
+        label = "operators" if position == 0 else ""
+        lines.append((label, f"{operator:<40} {count(calls, 'call')}"))
+    if rest := len(method.operators) - len(shown):
+        lines.append(("", f"and {count(rest, 'other')}"))
+    return lines

@@ -1,0 +1,114 @@
+"""Exporting a model: what goes in, what comes out, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from placewire.aot import export
+from placewire.pte import PteFile
+from placewire.validate import validate
+
+
+def _network() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).eval()
+
+
+def test_a_module_becomes_a_valid_program() -> None:
+    artifact = export(_network(), (torch.zeros(2, 8),))
+    assert validate(artifact.pte) == []
+    (plan,) = artifact.program.execution_plan
+    assert plan.name == "forward"
+    assert [f"{op.name}.{op.overload}" for op in plan.operators] == [
+        "aten::linear.out",
+        "aten::relu.out",
+    ]
+
+
+def test_an_exported_program_gives_the_same_bytes_as_its_module() -> None:
+    example = (torch.zeros(2, 8),)
+    exported = torch.export.export(_network(), example, strict=False)
+    assert export(exported).pte == export(_network(), example).pte
+
+
+def test_methods_are_sorted_by_name_and_share_their_constants() -> None:
+    exported = torch.export.export(_network(), (torch.zeros(2, 8),), strict=False)
+    artifact = export({"second": exported, "first": exported})
+    assert [plan.name for plan in artifact.program.execution_plan] == ["first", "second"]
+    assert artifact.program.constant_segment is not None
+    assert len(artifact.program.constant_segment.offsets) == 1 + 4
+
+
+def test_tied_weights_are_stored_once() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+            self.second.weight = self.first.weight
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = self.second(self.first(x))
+            return result
+
+    artifact = export(Tied(), (torch.zeros(1, 4),))
+    assert artifact.program.constant_segment is not None
+    assert len(artifact.program.constant_segment.offsets) == 1 + 3
+
+
+def test_constants_are_aligned() -> None:
+    artifact = export(_network(), (torch.zeros(2, 8),))
+    assert artifact.program.constant_segment is not None
+    assert [offset % 16 for offset in artifact.program.constant_segment.offsets] == [0] * 5
+
+
+def test_a_program_without_constants_has_the_empty_segment_of_executorch() -> None:
+    program = export(nn.ReLU(), (torch.zeros(2),)).program
+    assert program.constant_segment is not None
+    assert program.constant_segment.offsets == [0]
+    assert [(segment.offset, segment.size) for segment in program.segments] == [(0, 0)]
+
+
+def test_a_program_for_the_cpu_says_nothing_of_devices() -> None:
+    (plan,) = export(_network(), (torch.zeros(2, 8),)).program.execution_plan
+    assert plan.non_const_buffer_device is None
+    tensors = [value.val for value in plan.values if hasattr(value.val, "extra_tensor_info")]
+    assert tensors
+    assert all(tensor.extra_tensor_info is None for tensor in tensors)
+
+
+def test_saving_writes_the_bytes_of_the_artifact(tmp_path: Path) -> None:
+    artifact = export(_network(), (torch.zeros(2, 8),))
+    artifact.save(tmp_path / "network.pte")
+    assert (tmp_path / "network.pte").read_bytes() == artifact.pte
+    assert PteFile.load(tmp_path / "network.pte").program == artifact.program
+
+
+def test_the_report_times_every_stage_and_counts_calls() -> None:
+    report = export(_network(), (torch.zeros(2, 8),)).report
+    assert {"torch.export", "decompose", "plan memory", "emit", "validate"} <= set(report.seconds)
+    method = report.methods["forward"]
+    assert method.operators == {"aten::linear.out": 2, "aten::relu.out": 1}
+    assert method.instructions == 3
+    assert method.copies == {}
+    (buffer,) = method.buffers
+    assert buffer.size >= buffer.lower_bound > 0
+
+
+def test_a_module_without_example_arguments_is_refused() -> None:
+    with pytest.raises(TypeError, match="needs example arguments"):
+        export(_network())
+
+
+def test_example_arguments_beside_an_exported_program_are_refused() -> None:
+    exported = torch.export.export(nn.ReLU(), (torch.zeros(2),), strict=False)
+    with pytest.raises(TypeError, match="this one is exported"):
+        export(exported, (torch.zeros(2),))
+
+
+def test_no_methods_at_all_are_refused() -> None:
+    with pytest.raises(ValueError, match="no method"):
+        export({})
