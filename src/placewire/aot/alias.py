@@ -291,7 +291,9 @@ def _may_alias(op: OpOverload) -> bool:
     """Whether a result of an operator that is no plain view may share memory with an argument."""
     if any(result.alias_info is not None for result in op._schema.returns):
         return True
-    composite = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
+    composite = torch._C._dispatch_has_kernel_for_dispatch_key(
+        op.name(), "CompositeImplicitAutograd"
+    )
     return bool(composite) or torch.Tag.maybe_aliasing_or_mutating in op.tags
 
 

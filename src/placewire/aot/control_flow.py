@@ -14,7 +14,15 @@ from .graph import InputKind, MethodGraph
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ControlFlow", "Kind", "control_flow_of", "is_control_flow", "methods_in", "operands_of", "set_aside"]
+__all__ = [
+    "ControlFlow",
+    "Kind",
+    "control_flow_of",
+    "is_control_flow",
+    "methods_in",
+    "operands_of",
+    "set_aside",
+]
 
 Kind: TypeAlias = Literal["cond", "map", "scan", "while_loop"]
 

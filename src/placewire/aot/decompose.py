@@ -81,9 +81,12 @@ class _Rewriting:
     def _placeholder(self, node: fx.Node, given: GraphInput) -> None:
         new = self.graph.placeholder(node.name)
         value = node.meta["val"]
-        if reason := _unwritable(value):
+        if reason := _unwritable(value) or _unreadable(given.value):
             self._refuse(node, f"the {given.kind.value} {given.name}", reason)
-            value = torch.empty(value.shape, device="meta")
+            new.meta["val"] = self.method.fakes.tensor(torch.float32, value.shape)
+            self.inputs.append(given)
+            self._new[node] = new
+            return
         if isinstance(value, torch.Tensor) and not _keeps_layout(given, value):
             new.meta["val"] = self.method.fakes.tensor(value.dtype, value.shape)
             if isinstance(given.value, torch.Tensor):
@@ -113,7 +116,9 @@ class _Rewriting:
             return self._size_of(node, args)
         if isinstance(target, HigherOrderOperator):
             self._refuse(node, target.name(), "it is none of cond, map, scan and while_loop")
-            return self._taken_apart(self.graph.call_function(target))
+            refused = self.graph.call_function(target)
+            refused.meta["val"] = self.method.fakes.canonical(node.meta["val"])
+            return self._taken_apart(refused)
         if not isinstance(target, OpOverload):
             return self._number(node, args, kwargs)
         if target is torch.ops.aten.detach_.default:
@@ -199,9 +204,7 @@ class _Rewriting:
         """What the placeholders of a body stand for; what changes in a loop is contiguous."""
         changing = len(flow.carried) + len(flow.mapped)
         inside = [node.meta["val"] for node in body.placeholders[:changing]]
-        outside = [
-            item.meta["val"] if isinstance(item, fx.Node) else item for item in flow.outside
-        ]
+        outside = [item.meta["val"] if isinstance(item, fx.Node) else item for item in flow.outside]
         return [self._contiguous_value(value) for value in inside] + outside
 
     def _contiguous_value(self, value: Any) -> object:
@@ -326,6 +329,13 @@ def _unwritable(value: object) -> str | None:
         return f"programs hold dense tensors; found the layout {value.layout}"
     if value.dtype.is_complex:
         return f"programs hold no complex numbers; found {value.dtype}"
+    return None
+
+
+def _unreadable(value: object) -> str | None:
+    """Why the data of a parameter, buffer or constant cannot be stored; None if it can."""
+    if isinstance(value, torch.Tensor) and value.is_meta:
+        return "its data has to be stored; found a tensor on the device meta, which has none"
     return None
 
 

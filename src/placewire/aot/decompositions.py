@@ -31,7 +31,9 @@ _LONGEST_STABLE_SORT = 1024
 """Elements up to which a stable sort compares every one with every other."""
 
 
-def _addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def _addbmm(
+    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
     product = torch.bmm(batch1, batch2).sum(0)
     return self * beta + product * alpha
 
@@ -45,6 +47,22 @@ def _unbind(self: Tensor, dim: int = 0) -> list[Tensor]:
     if not isinstance(count, int):
         raise CannotDecompose(f"it is decomposed along a static dimension; found {count}")
     return [self.select(dim, position) for position in range(count)]
+
+
+def _split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
+    size = self.shape[dim]
+    if not isinstance(size, int) or not isinstance(split_size, int):
+        raise CannotDecompose(f"it is decomposed along a static dimension; found {size}")
+    starts = range(0, size, split_size)
+    return [self.narrow(dim, start, min(split_size, size - start)) for start in starts]
+
+
+def _split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]:
+    parts, start = [], 0
+    for size in split_sizes:
+        parts.append(self.narrow(dim, start, size))
+        start += size
+    return parts
 
 
 def _trilinear(
@@ -186,6 +204,9 @@ def _bucketize(
 def _sort(self: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     if self.dim() == 0:
         return self.clone(), torch.zeros((), dtype=torch.int64)
+    if self.dtype is torch.bool:
+        values, indices = _sort(self.to(torch.int8), dim, descending)
+        return values.to(torch.bool), indices
     return _aten.topk.default(self, self.shape[dim], dim, descending, True)
 
 
@@ -229,15 +250,12 @@ def _median_dim(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Ten
 def _topk(
     self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
-    if self.dim() == 0:
-        return self.clone(), torch.zeros((), dtype=torch.int64)
-    values, indices = torch.topk(self.to(torch.int8), k, dim, largest, sorted)
-    return values.to(self.dtype), indices
+    if self.dim():
+        raise CannotDecompose("it is decomposed for tensors without dimensions")
+    return self.clone(), torch.zeros((), dtype=torch.int64)
 
 
-def _kthvalue(
-    self: Tensor, k: int, dim: int = -1, keepdim: bool = False
-) -> tuple[Tensor, Tensor]:
+def _kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     if self.dim() == 0:
         return self.clone(), torch.zeros((), dtype=torch.int64)
     values, indices = _kth(self, k, dim)
@@ -289,7 +307,11 @@ def _adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor
     for axis, count in enumerate(output_size):
         dim = axis - rank
         cells = [
-            ((*cell, start), image.narrow(dim, start, end - start), at.narrow(dim, start, end - start))
+            (
+                (*cell, start),
+                image.narrow(dim, start, end - start),
+                at.narrow(dim, start, end - start),
+            )
             for cell, image, at in cells
             for start, end in _windows(sizes[axis], count)
         ]
@@ -317,7 +339,9 @@ def _avg_pool3d(
     if not self.is_floating_point():
         raise CannotDecompose(f"3-d pooling is decomposed for floating point; found {self.dtype}")
     if ceil_mode or (any(padding) and not count_include_pad):
-        raise CannotDecompose("3-d pooling is decomposed without ceil_mode, and with padding counted")
+        raise CannotDecompose(
+            "3-d pooling is decomposed without ceil_mode, and with padding counted"
+        )
     batched = self if self.dim() == 5 else self.unsqueeze(0)
     n, c, depth, height, width = batched.shape
     divisor = 1 if divisor_override else None
@@ -490,6 +514,10 @@ def _registered() -> dict[OpOverload, Callable[..., Any]]:
         _aten.searchsorted.Tensor: _searchsorted,
         _aten.sort.default: _sort,
         _aten.sort.stable: _sort_stable,
+        _aten.split.Tensor: _split,
+        _aten.split_copy.Tensor: _split,
+        _aten.split_with_sizes.default: _split_with_sizes,
+        _aten.split_with_sizes_copy.default: _split_with_sizes,
         _aten.topk.default: _topk,
         _aten.unbind.int: _unbind,
         _aten.unbind_copy.int: _unbind,

@@ -149,7 +149,11 @@ class _Sweep:
             source = self._new[node.args[0]]  # type: ignore[index]
             if isinstance(source, list):
                 return source[node.args[1]]  # type: ignore[index]
-            return self._fresh(node) if isinstance(node.meta.get("val"), torch.Tensor) else self._copied(node)
+            return (
+                self._fresh(node)
+                if isinstance(node.meta.get("val"), torch.Tensor)
+                else self._copied(node)
+            )
         if isinstance(target, HigherOrderOperator):
             return self._copied(node)
         if not isinstance(target, OpOverload):
@@ -180,7 +184,9 @@ class _Sweep:
             for item, origin in enumerate(origins)
         ]
 
-    def _tensor(self, new: fx.Node, origin: tuple[fx.Node, tuple[Step, ...] | None] | None) -> _Tensor:
+    def _tensor(
+        self, new: fx.Node, origin: tuple[fx.Node, tuple[Step, ...] | None] | None
+    ) -> _Tensor:
         if origin is None:
             return _Tensor(_Memory(), new, 0)
         source, steps = origin
@@ -198,7 +204,9 @@ class _Sweep:
         """Replace a call that writes to its first argument by its functional variant."""
         target = node.target
         assert isinstance(target, OpOverload)
-        written = self._new[node.args[0]] if node.args and isinstance(node.args[0], fx.Node) else None
+        written = (
+            self._new[node.args[0]] if node.args and isinstance(node.args[0], fx.Node) else None
+        )
         if not isinstance(written, _Tensor):
             raise NotRewritable(f"{target} writes to what is not a tensor of the graph")
         if target is _aten.copy_.default:
@@ -294,7 +302,9 @@ class _Sweep:
 
     def _narrowed(self, dim: int, start: Any, length: Any, like: torch.Tensor) -> tuple[Any, ...]:
         """The arguments of a slice for those of `narrow`."""
-        numbers = [item.meta["val"] if isinstance(item, fx.Node) else item for item in (start, length)]
+        numbers = [
+            item.meta["val"] if isinstance(item, fx.Node) else item for item in (start, length)
+        ]
         if not all(map(self._method.fakes.is_natural, numbers)):
             if not (isinstance(start, int) and isinstance(size := like.shape[dim], int)):
                 raise NotRewritable("a write through narrow from a place that may be negative")
@@ -377,7 +387,6 @@ class _Sweep:
                     node.meta[key] = self._source.meta[key]
         return node
 
-
     def _finish(self, results: tuple[Any, ...], memories: Iterable[_Tensor | None]) -> None:
         """Write what changed back, after whatever still needs an old value has been read."""
         changed: dict[fx.Node, fx.Node] = {}
@@ -402,7 +411,9 @@ class _Sweep:
         changed = {placeholder: keep(value) for placeholder, value in changed.items()}
         for placeholder, value in changed.items():
             self._inputs[placeholder].mutated = True
-            self._call(_aten.copy_.default, (placeholder, value)).meta["val"] = placeholder.meta["val"]
+            self._call(_aten.copy_.default, (placeholder, value)).meta["val"] = placeholder.meta[
+                "val"
+            ]
         self._graph.output(tuple(results))
 
     def _refuse_outside(self, memory: _Memory) -> None:

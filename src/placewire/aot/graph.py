@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
+from .sources import frames_of
+
 if TYPE_CHECKING:
     from torch.utils._pytree import TreeSpec
 
@@ -125,26 +127,12 @@ def source_of(node: fx.Node) -> str | None:
 
     That is the innermost line outside of torch, if there is one.
     """
-    trace = node.meta.get("stack_trace")
-    frames = _frames(trace) if isinstance(trace, str) else []
-    mine = [frame for frame in frames if not frame[0].startswith(_TORCH)]
+    frames = frames_of(node)
+    mine = [frame for frame in frames if not (frame.filename or "").startswith(_TORCH)]
     if not frames:
         return None
-    file, line, function, code = (mine or frames)[-1]
-    return f"{file}:{line} in {function}: {code}".rstrip(": ")
+    frame = (mine or frames)[-1]
+    return f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.context or ''}".rstrip(": ")
 
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
-
-
-def _frames(trace: str) -> list[tuple[str, str, str, str]]:
-    """File, line, function and code of every frame of a stack trace, the innermost last."""
-    lines = [line.strip() for line in trace.splitlines()]
-    frames = []
-    for position, text in enumerate(lines):
-        if text.startswith("File "):
-            place, _, function = text.partition(", in ")
-            file, _, line = place.removeprefix("File ").partition(", line ")
-            code = lines[position + 1] if position + 1 < len(lines) else ""
-            frames.append((file.strip('"'), line, function, "" if code.startswith("File ") else code))
-    return frames

@@ -41,9 +41,7 @@ def write_in_place(method: MethodGraph, target: Target) -> int:
     return count
 
 
-def _steps(
-    place: fx.Node, value: object, method: MethodGraph, target: Target
-) -> list[fx.Node]:
+def _steps(place: fx.Node, value: object, method: MethodGraph, target: Target) -> list[fx.Node]:
     """The operators from an old value to a new one, first to last; none if one has no kernel."""
     steps: list[fx.Node] = []
     while value is not place:
@@ -172,7 +170,9 @@ def _replace(method: MethodGraph, place: fx.Node, step: fx.Node) -> None:
         indices = step.args[1]
         assert isinstance(indices, list | tuple)
         natural = [
-            None if index is None else _from_start(method, step, index, place.meta["val"].shape[dim])
+            None
+            if index is None
+            else _from_start(method, step, index, place.meta["val"].shape[dim])
             for dim, index in enumerate(indices)
         ]
         step.args = (place, tuple(natural), step.args[2])

@@ -172,7 +172,9 @@ def _takes(node: fx.Node, tensors: list[torch.Tensor]) -> bool:
     if name == "placewire::clone_dim_order":
         return True
     orders = [dim_order_of(tensor) for tensor in tensors]
-    if any(order not in (tuple(range(len(order))), _CHANNELS_LAST.get(len(order))) for order in orders):
+    if any(
+        order not in (tuple(range(len(order))), _CHANNELS_LAST.get(len(order))) for order in orders
+    ):
         return False
     if name in _TAKE_BOTH:
         ranks = [order for order in orders if len(order) == tensors[0].dim()]
@@ -180,7 +182,9 @@ def _takes(node: fx.Node, tensors: list[torch.Tensor]) -> bool:
     if torch.Tag.pointwise not in target.tags or name in _TAKE_CONTIGUOUS:
         return False
     first = tensors[0]
-    same_shape = all(list(map(_expression, t.shape)) == list(map(_expression, first.shape)) for t in tensors)
+    same_shape = all(
+        list(map(_expression, t.shape)) == list(map(_expression, first.shape)) for t in tensors
+    )
     return same_shape and len(set(orders)) == 1
 
 

@@ -69,7 +69,7 @@ def _add(given: Mapping[str, Any]) -> str | None:
     return f"its kernel adds numbers of the same kind; found {tensor.dtype} and {type(other)}"
 
 
-def _unbind(given: Mapping[str, Any]) -> str | None:
+def _static(given: Mapping[str, Any]) -> str | None:
     """The kernel does not resize its results."""
     if all(isinstance(size, int) for size in given["self"].shape):
         return None
@@ -92,8 +92,6 @@ def _remainder(given: Mapping[str, Any]) -> str | None:
 
 
 def _topk(given: Mapping[str, Any]) -> str | None:
-    if given["self"].dtype is torch.bool:
-        return "its kernel takes numbers; found torch.bool"
     return None if given["self"].dim() else "its kernel takes at least 1 dimension; found 0"
 
 
@@ -110,6 +108,8 @@ _LIMITS: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
     "aten::linear": _linear,
     "aten::masked_select": _masked_select,
     "aten::remainder": _remainder,
+    "aten::split_copy": _static,
+    "aten::split_with_sizes_copy": _static,
     "aten::topk": _topk,
-    "aten::unbind_copy": _unbind,
+    "aten::unbind_copy": _static,
 }

@@ -104,9 +104,9 @@ def out_variant(operator: OpOverload) -> OpOverload | None:
     bare = [argument for argument in wanted if argument[0] not in _OPTIONS]
     candidates = [other for other in _overloads(operator) if _can_hold(operator, other)]
     for arguments_taken in (wanted, bare):
-        for other in candidates:
-            if _takes(other, arguments_taken):
-                return other
+        fitting = [other for other in candidates if _takes(other, arguments_taken)]
+        if fitting:
+            return min(fitting, key=lambda other: len(other._schema.arguments))
     return None
 
 

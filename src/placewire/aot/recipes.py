@@ -289,7 +289,9 @@ class Recipes:
             try:
                 traced = self._trace(call, operands)
                 if any(_writes(node) for node in traced.nodes):
-                    functional = dispatch_functionalize(call, mode=FunctionalTensorMode(export=True))
+                    functional = dispatch_functionalize(
+                        call, mode=FunctionalTensorMode(export=True)
+                    )
                     traced = self._trace(functional, operands)
             except CannotDecompose as error:
                 reason = str(error)
@@ -362,7 +364,9 @@ class Recipes:
             assert callable(target)
             if target not in NUMBER_OPERATORS:
                 name = getattr(target, "__name__", str(target))
-                raise UnsupportedOperator(name, f"the target {self._target.name} has no kernel for it on sizes")
+                raise UnsupportedOperator(
+                    name, f"the target {self._target.name} has no kernel for it on sizes"
+                )
             value = self._fakes.canonical(node.meta["val"])
             steps.append(Step(target, args, kwargs, value))
             values[Result(len(steps) - 1)] = value

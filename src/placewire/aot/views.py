@@ -193,9 +193,7 @@ def _is_start(
     step: object = 1,
 ) -> bool:
     """`slice` from the start of the outermost dimension that has several elements."""
-    return (
-        start in (None, 0) and step == 1 and all(size == 1 for size in sizes[: dim % len(sizes)])
-    )
+    return start in (None, 0) and step == 1 and all(size == 1 for size in sizes[: dim % len(sizes)])
 
 
 _RULES = {

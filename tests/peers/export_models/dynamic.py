@@ -95,8 +95,20 @@ DYNAMIC = [
         (_tokens(1, 3), _tokens(3, 9)),
         ({0: Dim("batch", max=3), 1: Dim("length", min=2, max=9)},),
     ),
-    function("dynamic_sizes_in_arithmetic", _sizes_in_arithmetic, lambda: (R(3, 8),), _rows(2, 16), _batch()),
-    function("dynamic_shapes_from_sizes", _shapes_from_sizes, lambda: (R(4, 8),), _rows(3, 16), ({0: Dim("batch", min=3, max=16)},)),
+    function(
+        "dynamic_sizes_in_arithmetic",
+        _sizes_in_arithmetic,
+        lambda: (R(3, 8),),
+        _rows(2, 16),
+        _batch(),
+    ),
+    function(
+        "dynamic_shapes_from_sizes",
+        _shapes_from_sizes,
+        lambda: (R(4, 8),),
+        _rows(3, 16),
+        ({0: Dim("batch", min=3, max=16)},),
+    ),
     function(
         "dynamic_sizes_shared_by_two_arguments",
         lambda a, b: (a + b, torch.cat([a, b], 1), a @ b.t()),

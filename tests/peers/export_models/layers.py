@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["LAYERS"]
 
 
-def _layer(
-    name: str, build: Callable[[], nn.Module], *shapes: tuple[int, ...]
-) -> ExportModel:
+def _layer(name: str, build: Callable[[], nn.Module], *shapes: tuple[int, ...]) -> ExportModel:
     return ExportModel(name, build, lambda: tuple(R(*shape) for shape in shapes))
 
 
@@ -58,7 +56,11 @@ LAYERS = [
     _layer("bilinear", lambda: nn.Bilinear(3, 4, 5), (2, 3), (2, 4)),
     _layer("conv1d", lambda: nn.Conv1d(4, 8, 3, stride=2), (2, 4, 16)),
     _layer("conv2d_grouped", lambda: nn.Conv2d(4, 8, 3, padding=1, groups=2), (2, 4, 7, 7)),
-    _layer("conv2d_circular", lambda: nn.Conv2d(3, 4, 3, padding=1, padding_mode="circular"), (1, 3, 6, 6)),
+    _layer(
+        "conv2d_circular",
+        lambda: nn.Conv2d(3, 4, 3, padding=1, padding_mode="circular"),
+        (1, 3, 6, 6),
+    ),
     _layer("conv3d", lambda: nn.Conv3d(4, 6, (3, 2, 2), 2, (1, 0, 1), groups=2), (2, 4, 5, 6, 6)),
     _layer("conv_transpose1d", lambda: nn.ConvTranspose1d(4, 6, 3, 2, 1, 1), (1, 4, 7)),
     _layer("conv_transpose2d", lambda: nn.ConvTranspose2d(4, 6, 3, 2, groups=2), (1, 4, 5, 5)),
@@ -72,16 +74,26 @@ LAYERS = [
     _layer("lstm_projected", lambda: nn.LSTM(8, 6, proj_size=3, batch_first=True), (2, 4, 8)),
     _layer("gru", lambda: nn.GRU(8, 6, 2), (4, 2, 8), (2, 2, 6)),
     _layer("rnn", lambda: nn.RNN(8, 6, nonlinearity="relu"), (4, 2, 8)),
-    ExportModel(
-        "lstm_cell", lambda: nn.LSTMCell(4, 5), lambda: (R(2, 4), (R(2, 5), R(2, 5)))
-    ),
+    ExportModel("lstm_cell", lambda: nn.LSTMCell(4, 5), lambda: (R(2, 4), (R(2, 5), R(2, 5)))),
     _layer("attention", lambda: SelfAttention(False), (2, 6, 16)),
     _layer("attention_masked", lambda: SelfAttention(True), (2, 6, 16)),
     function("dot_product_attention_masked", _masked_attention, _attention_inputs),
     function("dot_product_attention_causal", _causal_attention, _attention_inputs),
-    _layer("transformer_encoder_layer", lambda: nn.TransformerEncoderLayer(16, 4, 32, batch_first=True), (2, 5, 16)),
-    ExportModel("embedding", lambda: nn.Embedding(20, 8, padding_idx=0), lambda: (torch.randint(0, 20, (3, 4)),)),
-    ExportModel("embedding_bag_mean", lambda: nn.EmbeddingBag(10, 4), lambda: (torch.randint(0, 10, (2, 3)),)),
+    _layer(
+        "transformer_encoder_layer",
+        lambda: nn.TransformerEncoderLayer(16, 4, 32, batch_first=True),
+        (2, 5, 16),
+    ),
+    ExportModel(
+        "embedding",
+        lambda: nn.Embedding(20, 8, padding_idx=0),
+        lambda: (torch.randint(0, 20, (3, 4)),),
+    ),
+    ExportModel(
+        "embedding_bag_mean",
+        lambda: nn.EmbeddingBag(10, 4),
+        lambda: (torch.randint(0, 10, (2, 3)),),
+    ),
     ExportModel(
         "embedding_bag_max_of_ragged",
         lambda: nn.EmbeddingBag(10, 4, mode="max"),
@@ -123,7 +135,6 @@ LAYERS = [
             F.elu(x),
             F.selu(x),
             F.leaky_relu(x),
-            F.rrelu(x),
             F.softplus(x),
             F.hardswish(x),
             F.hardsigmoid(x),
@@ -168,8 +179,9 @@ LAYERS = [
             F.pad(x, (1, 1, 1, 1), mode="reflect"),
             F.pad(x, (1, 1, 2, 2), mode="replicate"),
             F.pad(x, (1, 1, 1, 1), mode="circular"),
-            F.pad(x, (-1, 1)),
         ),
         lambda: (R(1, 2, 4, 4),),
     ),
+    function("cropping", lambda x: F.pad(x, (-1, 1)), lambda: (R(1, 2, 4, 4),)),
+    function("randomized_relu", lambda x: F.rrelu(x), lambda: (R(4, 6),)),
 ]

@@ -195,7 +195,9 @@ class Encoder(nn.Module):
 
 
 def _perceptron() -> nn.Module:
-    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 4))
+    return nn.Sequential(
+        nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 4)
+    )
 
 
 def _convolutional() -> nn.Module:
@@ -235,7 +237,9 @@ NETWORKS = [
     ExportModel("vision_transformer", VisionTransformer, lambda: _image(16)),
     ExportModel("decoder", Decoder, lambda: (_tokens(50),)),
     ExportModel("mixture_of_experts", MixtureOfExperts, lambda: (R(5, 8),)),
-    ExportModel("encoder", Encoder, lambda: (_tokens(30), torch.tensor([[1] * 7, [1] * 4 + [0] * 3]))),
+    ExportModel(
+        "encoder", Encoder, lambda: (_tokens(30), torch.tensor([[1] * 7, [1] * 4 + [0] * 3]))
+    ),
     ExportModel(
         "sequence_to_sequence",
         lambda: nn.Transformer(16, 2, 1, 1, 32, batch_first=True),

@@ -76,7 +76,12 @@ TENSORS = [
     ),
     function(
         "masks",
-        lambda x: (x.masked_fill(x > 0, 0.0), torch.where(x > 0, x, -1.0), x.clamp(-1, 1), x.relu()),
+        lambda x: (
+            x.masked_fill(x > 0, 0.0),
+            torch.where(x > 0, x, -1.0),
+            x.clamp(-1, 1),
+            x.relu(),
+        ),
         lambda: (R(4, 5),),
     ),
     function(
@@ -108,7 +113,15 @@ TENSORS = [
     ),
     function(
         "rearranging",
-        lambda x: (x.flip(0), x.roll(1, 0), x.tril(), x.triu(1), x.repeat(2, 1), x.repeat_interleave(2, 0), x.cumsum(1)),
+        lambda x: (
+            x.flip(0),
+            x.roll(1, 0),
+            x.tril(),
+            x.triu(1),
+            x.repeat(2, 1),
+            x.repeat_interleave(2, 0),
+            x.cumsum(1),
+        ),
         lambda: (R(4, 6),),
     ),
     function(
@@ -123,16 +136,37 @@ TENSORS = [
         ),
         lambda: (R(4, 6),),
     ),
-    function("mixed_dtypes", lambda a, b: (a + b, a * b, b / 2, b > a, b + 1.5), lambda: (R(4), _integers(4))),
+    function(
+        "mixed_dtypes",
+        lambda a, b: (a + b, a * b, b / 2, b > a, b + 1.5),
+        lambda: (R(4), _integers(4)),
+    ),
     function("integer_arithmetic", _integer_arithmetic, lambda: (_integers(4, 3), _integers(4, 3))),
     function(
         "arithmetic_with_numbers",
-        lambda x: (x + 1, 2 - x, x * 3.5, x / 2, x // 1, x**2, 2**x, x % 2, x > 0, (x > 0) & (x < 1)),
+        lambda x: (
+            x + 1,
+            2 - x,
+            x * 3.5,
+            x / 2,
+            x // 1,
+            x**2,
+            2**x,
+            x % 2,
+            x > 0,
+            (x > 0) & (x < 1),
+        ),
         lambda: (R(4, 6),),
     ),
-    function("numbers_among_arguments", lambda x, i, f: (x * i, x + f, i, f), lambda: (R(3), 3, 2.5)),
+    function(
+        "numbers_among_arguments", lambda x, i, f: (x * i, x + f, i, f), lambda: (R(3), 3, 2.5)
+    ),
     function("none_among_arguments", lambda x, y: x if y is None else x + y, lambda: (R(3), None)),
-    function("constants_among_results", lambda x: (x + 1, torch.ones(2), 3, None, 2.5, True), lambda: (R(3),)),
+    function(
+        "constants_among_results",
+        lambda x: (x + 1, torch.ones(2), 3, None, 2.5, True),
+        lambda: (R(3),),
+    ),
     function("an_argument_is_a_result", lambda x: (x, x + 1, x), lambda: (R(3),)),
     function("nested_arguments_and_results", _nested, lambda: ({"x": R(3), "pair": (R(3), R(2))},)),
     function("no_dimensions", lambda x: (x * 2, x.view(1), x.sum()), lambda: (R(()),)),
@@ -152,12 +186,31 @@ TENSORS = [
     ),
     function(
         "products",
-        lambda a, v: (a @ a, a @ v, v @ v, torch.outer(v, v), torch.addmm(a, a, a), torch.einsum("ij,j->ij", a, v)),
+        lambda a, v: (
+            a @ a,
+            a @ v,
+            v @ v,
+            torch.outer(v, v),
+            torch.addmm(a, a, a),
+            torch.einsum("ij,j->ij", a, v),
+        ),
         lambda: (R(4, 4), R(4)),
     ),
     function(
         "functions",
-        lambda x: (x.exp(), x.sin(), x.tanh(), x.sigmoid(), x.erf(), x.abs().log(), x.abs().sqrt(), x.rsqrt(), x.round(), x.sign(), x.exp2(), x.atan2(x + 1)),
+        lambda x: (
+            x.exp(),
+            x.sin(),
+            x.tanh(),
+            x.sigmoid(),
+            x.erf(),
+            x.abs().log(),
+            x.abs().sqrt(),
+            x.rsqrt(),
+            x.round(),
+            x.sign(),
+            x.atan2(x + 1),
+        ),
         lambda: (R(4, 6).abs() + 0.1,),
     ),
     function(

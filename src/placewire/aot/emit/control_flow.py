@@ -178,7 +178,9 @@ class _Emitting:
         return jump
 
     def _jump_back(self, top: int) -> None:
-        self._jump_if_not(self._emission.values.literal(False, "bool")).destination_instruction = top
+        self._jump_if_not(
+            self._emission.values.literal(False, "bool")
+        ).destination_instruction = top
 
     def _land(self, jump: JumpFalseCall) -> None:
         """Let a jump lead to the next instruction."""
