@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -134,7 +134,7 @@ def assert_same(found: Sequence[Any], expected: Sequence[Any]) -> None:
     for position, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
         if isinstance(theirs, torch.Tensor):
             torch.testing.assert_close(
-                ours, theirs, rtol=1e-4, atol=1e-5, msg=lambda text: f"result {position}: {text}"
+                ours, theirs, rtol=1e-4, atol=1e-5, msg=partial("result {}: {}".format, position)
             )
         elif isinstance(theirs, float):
             assert ours == pytest.approx(theirs, rel=1e-6)

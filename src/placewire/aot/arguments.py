@@ -1,4 +1,4 @@
-"""Arguments nest in tuples, lists and dictionaries; here is how to go through what stands in them."""
+"""Arguments nest in tuples, lists and dictionaries; this goes through what stands in them."""
 
 from __future__ import annotations
 

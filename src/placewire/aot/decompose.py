@@ -1,4 +1,4 @@
-"""Stage 1: every operator becomes kernels that the target has, all that it lacks is listed at once."""
+"""Stage 1: operators become kernels that the target has; all that it lacks is listed at once."""
 
 from __future__ import annotations
 

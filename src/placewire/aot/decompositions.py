@@ -1,7 +1,7 @@
 """Decompositions of our own, for operators that neither the target nor torch's tables cover.
 
 Each computes what the operator of the same name does, from operators that the target has kernels
-for. One that covers only some arguments raises `CannotDecompose` for the others.
+for. One that covers only some arguments raises `CannotDecomposeError` for the others.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch._ops import OpOverload
 
-__all__ = ["OWN_DECOMPOSITIONS", "CannotDecompose"]
+__all__ = ["OWN_DECOMPOSITIONS", "CannotDecomposeError"]
 
 _aten = torch.ops.aten
 
 
-class CannotDecompose(Exception):
+class CannotDecomposeError(Exception):
     """A decomposition does not cover these arguments; the text says what it would take."""
+
+
+def _is_static(*sizes: object) -> bool:
+    """Whether sizes are the same in every call: plain integers, and not symbolic ones."""
+    return all(isinstance(size, int) for size in sizes)
 
 
 _LONGEST_STABLE_SORT = 1024
@@ -44,15 +49,15 @@ def _add_number(self: Tensor, other: Any, alpha: Any = 1) -> Tensor:
 
 def _unbind(self: Tensor, dim: int = 0) -> list[Tensor]:
     count = self.shape[dim]
-    if not isinstance(count, int):
-        raise CannotDecompose(f"it is decomposed along a static dimension; found {count}")
+    if not _is_static(count):
+        raise CannotDecomposeError(f"it is decomposed along a static dimension; found {count}")
     return [self.select(dim, position) for position in range(count)]
 
 
 def _split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
     size = self.shape[dim]
-    if not isinstance(size, int) or not isinstance(split_size, int):
-        raise CannotDecompose(f"it is decomposed along a static dimension; found {size}")
+    if not _is_static(size, split_size):
+        raise CannotDecomposeError(f"it is decomposed along a static dimension; found {size}")
     starts = range(0, size, split_size)
     return [self.narrow(dim, start, min(split_size, size - start)) for start in starts]
 
@@ -73,13 +78,14 @@ def _trilinear(
     expand2: Sequence[int],
     expand3: Sequence[int],
     sumdim: Sequence[int],
-    unroll_dim: int = 1,
+    unroll_dim: int = 1,  # noqa: ARG001
 ) -> Tensor:
     factors = []
     for factor, dims in ((i1, expand1), (i2, expand2), (i3, expand3)):
+        spread = factor
         for dim in dims:
-            factor = factor.unsqueeze(dim)
-        factors.append(factor)
+            spread = spread.unsqueeze(dim)
+        factors.append(spread)
     product = factors[0] * factors[1] * factors[2]
     return product.sum(list(sumdim)) if sumdim else product
 
@@ -90,11 +96,11 @@ def _rrelu(
     lower: float = 0.125,
     upper: float = 1 / 3,
     training: bool = False,
-    generator: object = None,
+    generator: object = None,  # noqa: ARG001
 ) -> tuple[Tensor, Tensor]:
     if training:
-        raise CannotDecompose("it draws random numbers in training mode")
-    return F.leaky_relu(self, (lower + upper) / 2), noise
+        raise CannotDecomposeError("it draws random numbers in training mode")
+    return functional.leaky_relu(self, (lower + upper) / 2), noise
 
 
 def _fmax(self: Tensor, other: Tensor) -> Tensor:
@@ -130,7 +136,9 @@ def _exp2(self: Tensor) -> Tensor:
 
 def _round_decimals(self: Tensor, *, decimals: int) -> Tensor:
     if not self.is_floating_point():
-        raise CannotDecompose(f"it is decomposed for floating point numbers; found {self.dtype}")
+        raise CannotDecomposeError(
+            f"it is decomposed for floating point numbers; found {self.dtype}"
+        )
     scale = 10.0 ** abs(decimals)
     if decimals >= 0:
         return torch.round(self * scale) / scale
@@ -140,7 +148,7 @@ def _round_decimals(self: Tensor, *, decimals: int) -> Tensor:
 def _diagonal_scatter(
     self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
-    """Put `src` on a diagonal: where the two coordinates differ by `offset`, row `i` takes `src[i]`."""
+    """Put `src` on a diagonal: where the two coordinates differ by `offset`."""
     dim1, dim2 = dim1 % self.dim(), dim2 % self.dim()
     rows, columns = self.shape[dim1], self.shape[dim2]
     row = torch.arange(rows)[:, None]
@@ -151,21 +159,21 @@ def _diagonal_scatter(
     return torch.where(column - row == offset, spread, last).movedim((-2, -1), (dim1, dim2))
 
 
-def _cumsum(self: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
+def _cumsum(
+    self: Tensor,
+    dim: int,  # noqa: ARG001
+    *,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
     if self.dim():
-        raise CannotDecompose("it is decomposed for tensors without dimensions")
+        raise CannotDecomposeError("it is decomposed for tensors without dimensions")
     return self.to(dtype) if dtype is not None else self.clone()
-
-
-def _shift(shifted: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The operators `<<` and `>>`, which have kernels under the names of the functions."""
-    return lambda self, other: shifted(self, other)
 
 
 def _cropped(self: Tensor, pad: Sequence[int], value: Any = 0.0) -> Tensor:
     """Padding whose negative widths crop: what is cropped first needs no padding."""
-    if not all(isinstance(width, int) for width in pad):
-        raise CannotDecompose("negative widths are decomposed where all widths are static")
+    if not _is_static(*pad):
+        raise CannotDecomposeError("negative widths are decomposed where all widths are static")
     for position in range(len(pad) // 2):
         dim = self.dim() - 1 - position
         before, after = min(pad[2 * position], 0), min(pad[2 * position + 1], 0)
@@ -207,7 +215,7 @@ def _sort(self: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor
     if self.dtype is torch.bool:
         values, indices = _sort(self.to(torch.int8), dim, descending)
         return values.to(torch.bool), indices
-    return _aten.topk.default(self, self.shape[dim], dim, descending, True)
+    return _aten.topk.default(self, self.shape[dim], dim, largest=descending)
 
 
 def _sort_stable(
@@ -216,8 +224,8 @@ def _sort_stable(
     if not stable or self.dim() == 0:
         return _sort(self, dim, descending)
     size = self.shape[dim]
-    if not isinstance(size, int) or size > _LONGEST_STABLE_SORT:
-        raise CannotDecompose(
+    if not _is_static(size) or size > _LONGEST_STABLE_SORT:
+        raise CannotDecomposeError(
             f"a stable sort is decomposed up to {_LONGEST_STABLE_SORT} elements; found {size}; "
             "sort with stable=False"
         )
@@ -248,10 +256,14 @@ def _median_dim(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Ten
 
 
 def _topk(
-    self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+    self: Tensor,
+    k: int,  # noqa: ARG001
+    dim: int = -1,  # noqa: ARG001
+    largest: bool = True,  # noqa: ARG001
+    sorted: bool = True,  # noqa: A002, ARG001
 ) -> tuple[Tensor, Tensor]:
     if self.dim():
-        raise CannotDecompose("it is decomposed for tensors without dimensions")
+        raise CannotDecomposeError("it is decomposed for tensors without dimensions")
     return self.clone(), torch.zeros((), dtype=torch.int64)
 
 
@@ -277,14 +289,14 @@ def _windows(size: int, count: int) -> list[tuple[int, int]]:
 
 def _adaptive_mean(self: Tensor, dim: int, count: int) -> Tensor:
     windows = _windows(self.shape[dim], count)
-    parts = [self.narrow(dim, start, end - start).mean(dim, True) for start, end in windows]
+    parts = [self.narrow(dim, start, end - start).mean(dim, keepdim=True) for start, end in windows]
     return parts[0] if len(parts) == 1 else torch.cat(parts, dim)
 
 
 def _adaptive_avg_pool(self: Tensor, output_size: Sequence[int]) -> Tensor:
     """Averages one dimension after the other: the mean over a box is the mean of means."""
-    if not all(isinstance(size, int) for size in self.shape[-len(output_size) :]):
-        raise CannotDecompose("adaptive pooling is decomposed for sizes that are static")
+    if not _is_static(*self.shape[-len(output_size) :]):
+        raise CannotDecomposeError("adaptive pooling is decomposed for sizes that are static")
     for dim, count in enumerate(output_size, -len(output_size)):
         self = _adaptive_mean(self, dim, count)
     return self
@@ -292,7 +304,7 @@ def _adaptive_avg_pool(self: Tensor, output_size: Sequence[int]) -> Tensor:
 
 def _adaptive_avg_pool2d(self: Tensor, output_size: Sequence[int]) -> Tensor:
     if all(size == 1 for size in output_size):
-        return self.mean((-1, -2), True)
+        return self.mean((-1, -2), keepdim=True)
     return _aten._adaptive_avg_pool2d.default(self, output_size)
 
 
@@ -300,23 +312,19 @@ def _adaptive_max_pool(self: Tensor, output_size: Sequence[int]) -> tuple[Tensor
     """The maximum of every window, and where it is in the flattened image."""
     rank = len(output_size)
     sizes = list(self.shape[-rank:])
-    if not all(isinstance(size, int) for size in sizes):
-        raise CannotDecompose("adaptive pooling is decomposed for sizes that are static")
+    if not _is_static(*sizes):
+        raise CannotDecomposeError("adaptive pooling is decomposed for sizes that are static")
     places = torch.arange(math.prod(sizes)).reshape(sizes)
-    cells = [((), self, places)]
+    cells = [(self, places)]
     for axis, count in enumerate(output_size):
         dim = axis - rank
         cells = [
-            (
-                (*cell, start),
-                image.narrow(dim, start, end - start),
-                at.narrow(dim, start, end - start),
-            )
-            for cell, image, at in cells
+            (image.narrow(dim, start, end - start), at.narrow(dim, start, end - start))
+            for image, at in cells
             for start, end in _windows(sizes[axis], count)
         ]
     maxima, indices = [], []
-    for _, image, at in cells:
+    for image, at in cells:
         value, inside = image.flatten(-rank).max(-1)
         maxima.append(value)
         indices.append(at.reshape(-1)[inside])
@@ -337,15 +345,17 @@ def _avg_pool3d(
     kernel, padding = _three(kernel_size), _three(padding)
     stride = _three(stride) if stride else kernel
     if not self.is_floating_point():
-        raise CannotDecompose(f"3-d pooling is decomposed for floating point; found {self.dtype}")
+        raise CannotDecomposeError(
+            f"3-d pooling is decomposed for floating point; found {self.dtype}"
+        )
     if ceil_mode or (any(padding) and not count_include_pad):
-        raise CannotDecompose(
+        raise CannotDecomposeError(
             "3-d pooling is decomposed without ceil_mode, and with padding counted"
         )
     batched = self if self.dim() == 5 else self.unsqueeze(0)
     n, c, depth, height, width = batched.shape
     divisor = 1 if divisor_override else None
-    flat = F.avg_pool2d(
+    flat = functional.avg_pool2d(
         batched.reshape(n * c, depth, height, width),
         kernel[1:],
         stride[1:],
@@ -354,7 +364,7 @@ def _avg_pool3d(
     )
     height, width = flat.shape[-2:]
     columns = flat.reshape(n * c, 1, depth, height * width)
-    pooled = F.avg_pool2d(
+    pooled = functional.avg_pool2d(
         columns,
         (kernel[0], 1),
         (stride[0], 1),
@@ -374,7 +384,7 @@ def _three(sizes: Sequence[int]) -> list[int]:
 
 
 def _convolution(
-    input: Tensor,
+    input: Tensor,  # noqa: A002
     weight: Tensor,
     bias: Tensor | None,
     stride: Sequence[int],
@@ -386,12 +396,13 @@ def _convolution(
 ) -> Tensor:
     """A 3-d convolution as one in 2-d: what the kernel sees along depth become channels."""
     if input.dim() != 5:
-        raise CannotDecompose(f"convolution takes up to 5 dimensions; found {input.dim()}")
+        raise CannotDecomposeError(f"convolution takes up to 5 dimensions; found {input.dim()}")
     stride, padding, dilation = _three(stride), _three(padding), _three(dilation)
     output_padding = _three(output_padding)
+    source = input
     reach = dilation[0] * (weight.shape[2] - 1)
     if transposed:
-        input = _spread(input, stride[0])
+        source = _spread(input, stride[0])
         weight = weight.flip(2).transpose(1, 2).flatten(0, 1)
         before = reach - padding[0]
         after, step = before + output_padding[0], 1
@@ -399,7 +410,7 @@ def _convolution(
         weight = weight.flatten(1, 2)
         before = after = padding[0]
         step = stride[0]
-    padded = F.pad(input, (0, 0, 0, 0, before, after)) if before or after else input
+    padded = functional.pad(source, (0, 0, 0, 0, before, after)) if before or after else source
     taps = reach // dilation[0] + 1 if reach else 1
     depth = (padded.shape[2] - reach - 1) // step + 1
     seen = [
@@ -422,13 +433,13 @@ def _convolution(
     return flat.reshape(n, depth, *flat.shape[1:]).permute(0, 2, 1, 3, 4)
 
 
-def _spread(input: Tensor, step: int) -> Tensor:
+def _spread(source: Tensor, step: int) -> Tensor:
     """Zeros between the slices along depth, as a transposed convolution has them."""
     if step == 1:
-        return input
-    zeros = torch.zeros_like(input)
-    spread = torch.stack([input, *[zeros] * (step - 1)], 3).flatten(2, 3)
-    return spread[:, :, : (input.shape[2] - 1) * step + 1]
+        return source
+    zeros = torch.zeros_like(source)
+    spread = torch.stack([source, *[zeros] * (step - 1)], 3).flatten(2, 3)
+    return spread[:, :, : (source.shape[2] - 1) * step + 1]
 
 
 # Embedding bags.
@@ -438,9 +449,9 @@ def _embedding_bag(
     weight: Tensor,
     indices: Tensor,
     offsets: Tensor,
-    scale_grad_by_freq: bool = False,
+    scale_grad_by_freq: bool = False,  # noqa: ARG001
     mode: int = 0,
-    sparse: bool = False,
+    sparse: bool = False,  # noqa: ARG001
     per_sample_weights: Tensor | None = None,
     include_last_offset: bool = False,
     padding_idx: int = -1,
@@ -452,7 +463,7 @@ def _embedding_bag(
     member = bag_of[None, :] == torch.arange(bags)[:, None]
     if padding_idx >= 0:
         member = member & (indices != padding_idx)[None, :]
-    rows = F.embedding(indices, weight)
+    rows = functional.embedding(indices, weight)
     sizes = member.sum(1)
     if mode == 2:
         lowest = torch.full((), -math.inf, dtype=weight.dtype)
@@ -480,12 +491,13 @@ def _same(a: Tensor) -> Tensor:
 
 
 def _registered() -> dict[OpOverload, Callable[..., Any]]:
+    # `<<` and `>>` have their kernels under the names of the functions.
     prims = torch.ops.prims
     return {
-        _aten.__lshift__.Scalar: _shift(_aten.bitwise_left_shift.Tensor_Scalar),
-        _aten.__lshift__.Tensor: _shift(_aten.bitwise_left_shift.Tensor),
-        _aten.__rshift__.Scalar: _shift(_aten.bitwise_right_shift.Tensor_Scalar),
-        _aten.__rshift__.Tensor: _shift(_aten.bitwise_right_shift.Tensor),
+        _aten.__lshift__.Scalar: _aten.bitwise_left_shift.Tensor_Scalar,
+        _aten.__lshift__.Tensor: _aten.bitwise_left_shift.Tensor,
+        _aten.__rshift__.Scalar: _aten.bitwise_right_shift.Tensor_Scalar,
+        _aten.__rshift__.Tensor: _aten.bitwise_right_shift.Tensor,
         _aten._adaptive_avg_pool3d.default: _adaptive_avg_pool,
         _aten._embedding_bag.default: _embedding_bag,
         _aten._embedding_bag_forward_only.default: _embedding_bag,

@@ -1,4 +1,4 @@
-"""Fake tensors: what a graph knows of a tensor that does not exist yet, one object per distinct one.
+"""Fake tensors: what a graph knows of tensors that do not exist yet, one object per distinct one.
 
 Two tensors of a graph with the same dtype, shape and strides share one fake tensor, so that it can
 be compared, and used as a key, by identity. Sharing says nothing about memory: what aliases what
@@ -65,14 +65,15 @@ class FakeValues:
         self, dtype: torch.dtype, sizes: Iterable[Size], strides: Iterable[Size] | None = None
     ) -> FakeTensor:
         """The fake tensor of a dtype, shape and strides; contiguous if no strides are given."""
-        sizes = [self._size(size) for size in sizes]
-        steps = _contiguous_strides(sizes) if strides is None else [*map(self._size, strides)]
-        key = (dtype, *map(_expression, sizes), "strides", *map(_expression, steps))
+        shape = [self._size(size) for size in sizes]
+        steps = _contiguous_strides(shape) if strides is None else [*map(self._size, strides)]
+        key = (dtype, *map(_expression, shape), "strides", *map(_expression, steps))
         found = self._tensors.get(key)
         if found is None:
             with self.tracing():
-                found = torch.empty_strided(sizes, steps, dtype=dtype, device="cpu")
-            assert isinstance(found, FakeTensor)
+                made = torch.empty_strided(shape, steps, dtype=dtype, device="cpu")
+            assert isinstance(made, FakeTensor)
+            found = made
             self._tensors[key] = found
             self._keys[id(found)] = key
         return found

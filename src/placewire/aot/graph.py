@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -135,4 +136,4 @@ def source_of(node: fx.Node) -> str | None:
     return f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.context or ''}".rstrip(": ")
 
 
-_TORCH = os.path.dirname(torch.__file__) + os.sep
+_TORCH = f"{Path(torch.__file__).parent}{os.sep}"

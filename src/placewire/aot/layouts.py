@@ -36,7 +36,10 @@ _library.define(
 
 
 def _clone_dim_order(
-    self: torch.Tensor, *, non_blocking: bool = False, dim_order: Sequence[int] | None = None
+    self: torch.Tensor,
+    *,
+    non_blocking: bool = False,  # noqa: ARG001
+    dim_order: Sequence[int] | None = None,
 ) -> torch.Tensor:
     """A copy whose dimensions lie in memory in the given order, from the outermost."""
     order = range(self.dim()) if dim_order is None else dim_order

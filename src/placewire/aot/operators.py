@@ -1,4 +1,4 @@
-"""Operators: which kernel computes a functional operator, found by schema and never listed by hand."""
+"""Operators: which kernel computes a functional operator, found by schema, not listed by hand."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def scalar_variant(operator: OpOverload) -> OpOverload | None:
 
 
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")
-"""What a functional operator says of the tensor it creates; an out variant sees it on the tensor."""
+"""What a functional operator says of a tensor it creates; an out variant sees it on the tensor."""
 
 
 @cache

@@ -1,6 +1,7 @@
 """Stand-in until the planner is merged."""
 
 from __future__ import annotations
+
 from dataclasses import dataclass
 
 

@@ -21,7 +21,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .arguments import collected, mapped, replaced
-from .decompositions import OWN_DECOMPOSITIONS, CannotDecompose
+from .decompositions import OWN_DECOMPOSITIONS, CannotDecomposeError
 from .emit.calls import NUMBER_OPERATORS
 from .limits import limit_of
 from .operators import copying_variant, kernel_of, scalar_variant
@@ -293,7 +293,7 @@ class Recipes:
                         call, mode=FunctionalTensorMode(export=True)
                     )
                     traced = self._trace(functional, operands)
-            except CannotDecompose as error:
+            except CannotDecomposeError as error:
                 reason = str(error)
             except (NotImplementedError, RuntimeError, TypeError) as error:
                 reason = f"{reason}, and it cannot be decomposed: {_first_line(error)}"
@@ -421,7 +421,7 @@ def _known_decompositions() -> dict[OpOverload, Callable[..., object]]:
         for op, function in decomposition_table.items()
         if not function.__module__.startswith("torch._refs")
     }
-    # Without the composite operators of `core_aten_decompositions`, which a trace takes apart anyway.
+    # Without the composite operators of `core_aten_decompositions`, which a trace takes apart.
     table = {**rest, **_core_aten_decompositions_post_autograd()}
     return {op: function for op, function in table.items() if isinstance(op, OpOverload)}
 

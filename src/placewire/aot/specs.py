@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch._ops import OpOverload
 from placewire_schema.program import ScalarType, TensorShapeDynamism
+from torch._ops import OpOverload
 
 from placewire.placement import CPU
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-from torch import randn as R
+from torch import Tensor, nn, randn
 from torch.export import Dim
+from torch.nn import functional
 
 from .model import ExportModel, function
 from .networks import Decoder
@@ -17,7 +16,7 @@ __all__ = ["DYNAMIC"]
 
 
 def _rows(*counts: int) -> tuple[Any, ...]:
-    return tuple(lambda count=count: (R(count, 8),) for count in counts)
+    return tuple(lambda count=count: (randn(count, 8),) for count in counts)
 
 
 def _batch(maximum: int = 16) -> tuple[dict[int, Dim], ...]:
@@ -66,7 +65,9 @@ class Convolutional(nn.Module):
         self.norm = nn.BatchNorm2d(4)
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.adaptive_avg_pool2d(F.relu(self.norm(self.convolution(x))), 1).flatten(1)
+        return functional.adaptive_avg_pool2d(
+            functional.relu(self.norm(self.convolution(x))), 1
+        ).flatten(1)
 
 
 def _tokens(batch: int, length: int) -> Any:
@@ -77,15 +78,15 @@ DYNAMIC = [
     ExportModel(
         "dynamic_batch_of_a_perceptron",
         lambda: nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4)),
-        lambda: (R(3, 8),),
+        lambda: (randn(3, 8),),
         _rows(1, 16, 7),
         _batch(),
     ),
     ExportModel(
         "dynamic_batch_and_image_size",
         Convolutional,
-        lambda: (R(2, 3, 8, 8),),
-        (lambda: (R(1, 3, 5, 12),), lambda: (R(4, 3, 12, 4),)),
+        lambda: (randn(2, 3, 8, 8),),
+        (lambda: (randn(1, 3, 5, 12),), lambda: (randn(4, 3, 12, 4),)),
         ({0: Dim("n", max=4), 2: Dim("h", min=4, max=12), 3: Dim("w", min=4, max=12)},),
     ),
     ExportModel(
@@ -98,25 +99,25 @@ DYNAMIC = [
     function(
         "dynamic_sizes_in_arithmetic",
         _sizes_in_arithmetic,
-        lambda: (R(3, 8),),
+        lambda: (randn(3, 8),),
         _rows(2, 16),
         _batch(),
     ),
     function(
         "dynamic_shapes_from_sizes",
         _shapes_from_sizes,
-        lambda: (R(4, 8),),
+        lambda: (randn(4, 8),),
         _rows(3, 16),
         ({0: Dim("batch", min=3, max=16)},),
     ),
     function(
         "dynamic_sizes_shared_by_two_arguments",
         lambda a, b: (a + b, torch.cat([a, b], 1), a @ b.t()),
-        lambda: (R(3, 4), R(3, 4)),
-        (lambda: (R(1, 4), R(1, 4)), lambda: (R(8, 4), R(8, 4))),
+        lambda: (randn(3, 4), randn(3, 4)),
+        (lambda: (randn(1, 4), randn(1, 4)), lambda: (randn(8, 4), randn(8, 4))),
         ({0: (rows := Dim("rows", max=8))}, {0: rows}),
     ),
-    function("data_dependent_selection", _kept, lambda: (R(3, 4),)),
-    function("data_dependent_length", _counted, lambda: (R(6, 2), torch.randint(1, 7, ()))),
-    function("data_dependent_number", _repeated_by_value, lambda: (R(6, 2), R(()))),
+    function("data_dependent_selection", _kept, lambda: (randn(3, 4),)),
+    function("data_dependent_length", _counted, lambda: (randn(6, 2), torch.randint(1, 7, ()))),
+    function("data_dependent_number", _repeated_by_value, lambda: (randn(6, 2), randn(()))),
 ]

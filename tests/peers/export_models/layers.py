@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
-import torch.nn.functional as F
-from torch import nn
-from torch import randn as R
+from torch import nn, randn
+from torch.nn import functional
 
 from .model import ExportModel, function
 
@@ -18,7 +17,7 @@ __all__ = ["LAYERS"]
 
 
 def _layer(name: str, build: Callable[[], nn.Module], *shapes: tuple[int, ...]) -> ExportModel:
-    return ExportModel(name, build, lambda: tuple(R(*shape) for shape in shapes))
+    return ExportModel(name, build, lambda: tuple(randn(*shape) for shape in shapes))
 
 
 class SelfAttention(nn.Module):
@@ -38,16 +37,16 @@ class SelfAttention(nn.Module):
 
 
 def _attention_inputs() -> tuple[torch.Tensor, ...]:
-    return R(1, 2, 6, 8), R(1, 2, 6, 8), R(1, 2, 6, 8)
+    return randn(1, 2, 6, 8), randn(1, 2, 6, 8), randn(1, 2, 6, 8)
 
 
 def _masked_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     mask = torch.ones(6, 6, dtype=torch.bool).tril()
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
 def _causal_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
 LAYERS = [
@@ -68,15 +67,17 @@ LAYERS = [
     ExportModel(
         "conv2d_channels_last",
         lambda: nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2)),
-        lambda: (R(1, 3, 9, 9).to(memory_format=torch.channels_last),),
+        lambda: (randn(1, 3, 9, 9).to(memory_format=torch.channels_last),),
     ),
     _layer("lstm", lambda: nn.LSTM(8, 6, 2, bidirectional=True), (4, 2, 8)),
     _layer("lstm_projected", lambda: nn.LSTM(8, 6, proj_size=3, batch_first=True), (2, 4, 8)),
     _layer("gru", lambda: nn.GRU(8, 6, 2), (4, 2, 8), (2, 2, 6)),
     _layer("rnn", lambda: nn.RNN(8, 6, nonlinearity="relu"), (4, 2, 8)),
-    ExportModel("lstm_cell", lambda: nn.LSTMCell(4, 5), lambda: (R(2, 4), (R(2, 5), R(2, 5)))),
-    _layer("attention", lambda: SelfAttention(False), (2, 6, 16)),
-    _layer("attention_masked", lambda: SelfAttention(True), (2, 6, 16)),
+    ExportModel(
+        "lstm_cell", lambda: nn.LSTMCell(4, 5), lambda: (randn(2, 4), (randn(2, 5), randn(2, 5)))
+    ),
+    _layer("attention", lambda: SelfAttention(masked=False), (2, 6, 16)),
+    _layer("attention_masked", lambda: SelfAttention(masked=True), (2, 6, 16)),
     function("dot_product_attention_masked", _masked_attention, _attention_inputs),
     function("dot_product_attention_causal", _causal_attention, _attention_inputs),
     _layer(
@@ -107,81 +108,88 @@ LAYERS = [
     function(
         "pooling",
         lambda x: (
-            F.max_pool2d(x, 3, 2, 1),
-            F.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
-            F.adaptive_avg_pool2d(x, (2, 4)),
-            F.adaptive_avg_pool2d(x, 1),
-            F.lp_pool2d(x, 2, 2),
+            functional.max_pool2d(x, 3, 2, 1),
+            functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
+            functional.adaptive_avg_pool2d(x, (2, 4)),
+            functional.adaptive_avg_pool2d(x, 1),
+            functional.lp_pool2d(x, 2, 2),
         ),
-        lambda: (R(1, 3, 9, 9),),
+        lambda: (randn(1, 3, 9, 9),),
     ),
     function(
         "pooling_with_indices",
-        lambda x: (F.max_pool2d(x, 2, return_indices=True), F.adaptive_max_pool2d(x, (2, 4), True)),
-        lambda: (R(1, 3, 9, 9),),
+        lambda x: (
+            functional.max_pool2d(x, 2, return_indices=True),
+            functional.adaptive_max_pool2d(x, (2, 4), return_indices=True),
+        ),
+        lambda: (randn(1, 3, 9, 9),),
     ),
     function(
         "pooling_in_3d",
-        lambda x: (F.avg_pool3d(x, 2, padding=1), F.max_pool3d(x, 2), F.adaptive_avg_pool3d(x, 3)),
-        lambda: (R(1, 2, 4, 4, 4),),
+        lambda x: (
+            functional.avg_pool3d(x, 2, padding=1),
+            functional.max_pool3d(x, 2),
+            functional.adaptive_avg_pool3d(x, 3),
+        ),
+        lambda: (randn(1, 2, 4, 4, 4),),
     ),
     function(
         "activations",
         lambda x: (
-            F.gelu(x),
-            F.gelu(x, approximate="tanh"),
-            F.silu(x),
-            F.mish(x),
-            F.elu(x),
-            F.selu(x),
-            F.leaky_relu(x),
-            F.softplus(x),
-            F.hardswish(x),
-            F.hardsigmoid(x),
-            F.relu6(x),
-            F.glu(x),
-            F.logsigmoid(x),
-            F.hardshrink(x),
-            F.softmax(x, -1),
-            F.log_softmax(x, 0),
+            functional.gelu(x),
+            functional.gelu(x, approximate="tanh"),
+            functional.silu(x),
+            functional.mish(x),
+            functional.elu(x),
+            functional.selu(x),
+            functional.leaky_relu(x),
+            functional.softplus(x),
+            functional.hardswish(x),
+            functional.hardsigmoid(x),
+            functional.relu6(x),
+            functional.glu(x),
+            functional.logsigmoid(x),
+            functional.hardshrink(x),
+            functional.softmax(x, -1),
+            functional.log_softmax(x, 0),
         ),
-        lambda: (R(4, 6),),
+        lambda: (randn(4, 6),),
     ),
     _layer("prelu", lambda: nn.PReLU(3), (2, 3, 4)),
     _layer("dropout", lambda: nn.Dropout(0.5), (3,)),
     function(
         "losses",
         lambda x, t: (
-            F.cross_entropy(x, t, label_smoothing=0.1),
-            F.nll_loss(F.log_softmax(x, 1), t),
-            F.smooth_l1_loss(x, x * 2),
-            F.binary_cross_entropy_with_logits(x, torch.sigmoid(x)),
-            F.cosine_similarity(x, x * 2 + 1),
-            F.pairwise_distance(x, x * 2),
+            functional.cross_entropy(x, t, label_smoothing=0.1),
+            functional.nll_loss(functional.log_softmax(x, 1), t),
+            functional.smooth_l1_loss(x, x * 2),
+            functional.binary_cross_entropy_with_logits(x, torch.sigmoid(x)),
+            functional.cosine_similarity(x, x * 2 + 1),
+            functional.pairwise_distance(x, x * 2),
         ),
-        lambda: (R(4, 6), torch.randint(0, 6, (4,))),
+        lambda: (randn(4, 6), torch.randint(0, 6, (4,))),
     ),
     function(
         "resampling",
         lambda x: (
-            F.interpolate(x, scale_factor=2.0),
-            F.interpolate(x, size=(7, 5), mode="bilinear", align_corners=True),
-            F.interpolate(x, scale_factor=2.0, mode="bicubic"),
-            F.pixel_shuffle(x, 2),
-            F.unfold(x, 2),
+            functional.interpolate(x, scale_factor=2.0),
+            functional.interpolate(x, size=(7, 5), mode="bilinear", align_corners=True),
+            functional.interpolate(x, scale_factor=2.0, mode="bicubic"),
+            functional.pixel_shuffle(x, 2),
+            functional.unfold(x, 2),
         ),
-        lambda: (R(1, 4, 4, 4),),
+        lambda: (randn(1, 4, 4, 4),),
     ),
     function(
         "padding",
         lambda x: (
-            F.pad(x, (1, 2, 0, 1), value=3.5),
-            F.pad(x, (1, 1, 1, 1), mode="reflect"),
-            F.pad(x, (1, 1, 2, 2), mode="replicate"),
-            F.pad(x, (1, 1, 1, 1), mode="circular"),
+            functional.pad(x, (1, 2, 0, 1), value=3.5),
+            functional.pad(x, (1, 1, 1, 1), mode="reflect"),
+            functional.pad(x, (1, 1, 2, 2), mode="replicate"),
+            functional.pad(x, (1, 1, 1, 1), mode="circular"),
         ),
-        lambda: (R(1, 2, 4, 4),),
+        lambda: (randn(1, 2, 4, 4),),
     ),
-    function("cropping", lambda x: F.pad(x, (-1, 1)), lambda: (R(1, 2, 4, 4),)),
-    function("randomized_relu", lambda x: F.rrelu(x), lambda: (R(4, 6),)),
+    function("cropping", lambda x: functional.pad(x, (-1, 1)), lambda: (randn(1, 2, 4, 4),)),
+    function("randomized_relu", lambda x: functional.rrelu(x) + 1, lambda: (randn(4, 6),)),
 ]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-from torch import randn as R
+from torch import Tensor, nn, randn
+from torch.nn import functional
 
 from .model import ExportModel
 
@@ -26,8 +25,8 @@ class Residual(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden = F.relu(self.norm1(self.first(x)))
-        return F.relu(self.norm2(self.second(hidden)) + self.shortcut(x))
+        hidden = functional.relu(self.norm1(self.first(x)))
+        return functional.relu(self.norm2(self.second(hidden)) + self.shortcut(x))
 
 
 class SqueezeExcite(nn.Module):
@@ -85,7 +84,7 @@ class UNet(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         fine = self.down1(x)
-        coarse = self.down2(F.max_pool2d(fine, 2))
+        coarse = self.down2(functional.max_pool2d(fine, 2))
         joined = self.joined(torch.cat([fine, self.up(coarse)], 1))
         return self.head(joined), self.coarse_head(self.resize(coarse))
 
@@ -94,8 +93,8 @@ class VisionTransformer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.patches = nn.Conv2d(3, 16, 4, 4)
-        self.token = nn.Parameter(R(1, 1, 16))
-        self.positions = nn.Parameter(R(1, 17, 16))
+        self.token = nn.Parameter(randn(1, 1, 16))
+        self.positions = nn.Parameter(randn(1, 17, 16))
         layer = nn.TransformerEncoderLayer(
             16, 2, 32, batch_first=True, activation="gelu", norm_first=True
         )
@@ -145,12 +144,12 @@ class Decoder(nn.Module):
         v = v.transpose(1, 2).repeat_interleave(2, 1)
         angles = torch.arange(length)[:, None] / 10000 ** (torch.arange(0, 8, 2) / 8)
         angles = torch.cat([angles, angles], -1)
-        attended = F.scaled_dot_product_attention(
+        attended = functional.scaled_dot_product_attention(
             _rotated(q, angles), _rotated(k, angles), v, is_causal=True
         )
         x = x + self.output(attended.transpose(1, 2).reshape(batch, length, width))
         hidden = self.norm2(x)
-        x = x + self.down(F.silu(self.gate(hidden)) * self.up(hidden))
+        x = x + self.down(functional.silu(self.gate(hidden)) * self.up(hidden))
         return x @ self.embedding.weight.T
 
 
@@ -158,12 +157,12 @@ class MixtureOfExperts(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.router = nn.Linear(8, 4)
-        self.first, self.second = nn.Parameter(R(4, 8, 16)), nn.Parameter(R(4, 16, 8))
+        self.first, self.second = nn.Parameter(randn(4, 8, 16)), nn.Parameter(randn(4, 16, 8))
 
     def forward(self, x: Tensor) -> Tensor:
         weights, experts = torch.topk(self.router(x).softmax(-1), 2)
         weights = weights / weights.sum(-1, keepdim=True)
-        hidden = F.gelu(torch.einsum("td,tkdf->tkf", x, self.first[experts]))
+        hidden = functional.gelu(torch.einsum("td,tkdf->tkf", x, self.first[experts]))
         chosen = torch.einsum("tkf,tkfd->tkd", hidden, self.second[experts])
         return (chosen * weights[..., None]).sum(1)
 
@@ -178,7 +177,7 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(16, eps=1e-12)
         self.query, self.key, self.value = (nn.Linear(16, 16) for _ in range(3))
         self.pool = nn.Linear(16, 16)
-        self.register_buffer("position_ids", torch.arange(12)[None])
+        self.position_ids = nn.Buffer(torch.arange(12)[None])
 
     def forward(self, tokens: Tensor, mask: Tensor) -> dict[str, Tensor]:
         batch, length = tokens.shape
@@ -213,8 +212,12 @@ def _convolutional() -> nn.Module:
     )
 
 
+def _channels_last(module: nn.Module) -> nn.Module:
+    return module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+
 def _image(size: int) -> tuple[Tensor]:
-    return (R(2, 3, size, size),)
+    return (randn(2, 3, size, size),)
 
 
 def _tokens(count: int) -> Tensor:
@@ -222,7 +225,7 @@ def _tokens(count: int) -> Tensor:
 
 
 NETWORKS = [
-    ExportModel("perceptron", _perceptron, lambda: (R(2, 8),)),
+    ExportModel("perceptron", _perceptron, lambda: (randn(2, 8),)),
     ExportModel("convolutional_network", _convolutional, lambda: _image(16)),
     ExportModel(
         "resnet", lambda: nn.Sequential(Residual(3, 8, 1), Residual(8, 16, 2)), lambda: _image(8)
@@ -230,19 +233,19 @@ NETWORKS = [
     ExportModel("mobilenet", lambda: InvertedResidual(3), lambda: _image(6)),
     ExportModel(
         "mobilenet_channels_last",
-        lambda: InvertedResidual(3).to(memory_format=torch.channels_last),
-        lambda: (R(1, 3, 6, 6).to(memory_format=torch.channels_last),),
+        lambda: _channels_last(InvertedResidual(3)),
+        lambda: (randn(1, 3, 6, 6).to(memory_format=torch.channels_last),),
     ),
     ExportModel("unet", UNet, lambda: _image(8)),
     ExportModel("vision_transformer", VisionTransformer, lambda: _image(16)),
     ExportModel("decoder", Decoder, lambda: (_tokens(50),)),
-    ExportModel("mixture_of_experts", MixtureOfExperts, lambda: (R(5, 8),)),
+    ExportModel("mixture_of_experts", MixtureOfExperts, lambda: (randn(5, 8),)),
     ExportModel(
         "encoder", Encoder, lambda: (_tokens(30), torch.tensor([[1] * 7, [1] * 4 + [0] * 3]))
     ),
     ExportModel(
         "sequence_to_sequence",
         lambda: nn.Transformer(16, 2, 1, 1, 32, batch_first=True),
-        lambda: (R(1, 4, 16), R(1, 5, 16)),
+        lambda: (randn(1, 4, 16), randn(1, 5, 16)),
     ),
 ]

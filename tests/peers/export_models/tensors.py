@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import randn as R
+from torch import randn
 
 from .model import function
 
@@ -30,22 +30,22 @@ TENSORS = [
     function(
         "reductions",
         lambda x: (x.sum(), x.mean(1), x.amax(0), x.std(1), x.var(0), x.prod(1), x.logsumexp(1)),
-        lambda: (R(4, 5),),
+        lambda: (randn(4, 5),),
     ),
     function(
         "reductions_of_booleans_and_integers",
         lambda x: ((x > 0).any(), (x > 0).all(1), (x > 0).sum(0), x.int().sum(1), x.norm()),
-        lambda: (R(4, 5),),
+        lambda: (randn(4, 5),),
     ),
     function(
         "argmax_and_topk",
         lambda x: (x.argmax(1), x.argmin(), x.topk(2, dim=1), x.max(1), x.min(0), x.aminmax()),
-        lambda: (R(4, 6),),
+        lambda: (randn(4, 6),),
     ),
     function(
         "sorting",
         lambda x: (x.sort(1), x.argsort(0, descending=True), x.median(), x.kthvalue(2, 1)),
-        lambda: (R(4, 6),),
+        lambda: (randn(4, 6),),
     ),
     function(
         "stable_sorting",
@@ -55,12 +55,12 @@ TENSORS = [
     function(
         "searching",
         lambda x, v: (torch.searchsorted(x.sort(1)[0], v), torch.bucketize(v, x[0].sort()[0])),
-        lambda: (R(4, 6), R(4, 3)),
+        lambda: (randn(4, 6), randn(4, 3)),
     ),
     function(
         "indexing",
         lambda x, i: (x[i], x[:, 1:3], x[0], x[..., -1], x[i, 1], x[None, :, i], x[:, ::2]),
-        lambda: (R(4, 5), torch.randint(0, 4, (3,))),
+        lambda: (randn(4, 5), torch.randint(0, 4, (3,))),
     ),
     function(
         "gather_and_scatter",
@@ -72,7 +72,7 @@ TENSORS = [
             x.index_put((i[:, 0],), x * 2),
             x.index_add(0, i[:, 0], x),
         ),
-        lambda: (R(4, 5), torch.stack([torch.randperm(4), torch.randperm(4)], 1)),
+        lambda: (randn(4, 5), torch.stack([torch.randperm(4), torch.randperm(4)], 1)),
     ),
     function(
         "masks",
@@ -82,7 +82,7 @@ TENSORS = [
             x.clamp(-1, 1),
             x.relu(),
         ),
-        lambda: (R(4, 5),),
+        lambda: (randn(4, 5),),
     ),
     function(
         "joining_and_splitting",
@@ -94,7 +94,7 @@ TENSORS = [
             a.unbind(0),
             torch.hstack([a, b]),
         ),
-        lambda: (R(4, 6), R(4, 6)),
+        lambda: (randn(4, 6), randn(4, 6)),
     ),
     function(
         "views",
@@ -109,7 +109,7 @@ TENSORS = [
             x.diagonal(),
             x.unfold(1, 3, 2),
         ),
-        lambda: (R(4, 6),),
+        lambda: (randn(4, 6),),
     ),
     function(
         "rearranging",
@@ -122,7 +122,7 @@ TENSORS = [
             x.repeat_interleave(2, 0),
             x.cumsum(1),
         ),
-        lambda: (R(4, 6),),
+        lambda: (randn(4, 6),),
     ),
     function(
         "dtype_changes",
@@ -134,12 +134,12 @@ TENSORS = [
             x.double() * 2,
             x.to(torch.int8),
         ),
-        lambda: (R(4, 6),),
+        lambda: (randn(4, 6),),
     ),
     function(
         "mixed_dtypes",
         lambda a, b: (a + b, a * b, b / 2, b > a, b + 1.5),
-        lambda: (R(4), _integers(4)),
+        lambda: (randn(4), _integers(4)),
     ),
     function("integer_arithmetic", _integer_arithmetic, lambda: (_integers(4, 3), _integers(4, 3))),
     function(
@@ -156,21 +156,27 @@ TENSORS = [
             x > 0,
             (x > 0) & (x < 1),
         ),
-        lambda: (R(4, 6),),
+        lambda: (randn(4, 6),),
     ),
     function(
-        "numbers_among_arguments", lambda x, i, f: (x * i, x + f, i, f), lambda: (R(3), 3, 2.5)
+        "numbers_among_arguments", lambda x, i, f: (x * i, x + f, i, f), lambda: (randn(3), 3, 2.5)
     ),
-    function("none_among_arguments", lambda x, y: x if y is None else x + y, lambda: (R(3), None)),
+    function(
+        "none_among_arguments", lambda x, y: x if y is None else x + y, lambda: (randn(3), None)
+    ),
     function(
         "constants_among_results",
         lambda x: (x + 1, torch.ones(2), 3, None, 2.5, True),
-        lambda: (R(3),),
+        lambda: (randn(3),),
     ),
-    function("an_argument_is_a_result", lambda x: (x, x + 1, x), lambda: (R(3),)),
-    function("nested_arguments_and_results", _nested, lambda: ({"x": R(3), "pair": (R(3), R(2))},)),
-    function("no_dimensions", lambda x: (x * 2, x.view(1), x.sum()), lambda: (R(()),)),
-    function("no_elements", lambda x: (x[:0], torch.cat([x[:0], x])), lambda: (R(3, 2),)),
+    function("an_argument_is_a_result", lambda x: (x, x + 1, x), lambda: (randn(3),)),
+    function(
+        "nested_arguments_and_results",
+        _nested,
+        lambda: ({"x": randn(3), "pair": (randn(3), randn(2))},),
+    ),
+    function("no_dimensions", lambda x: (x * 2, x.view(1), x.sum()), lambda: (randn(()),)),
+    function("no_elements", lambda x: (x[:0], torch.cat([x[:0], x])), lambda: (randn(3, 2),)),
     function(
         "new_tensors",
         lambda x: (
@@ -182,7 +188,7 @@ TENSORS = [
             torch.linspace(0, 1, 4) + x.mean(),
             x.new_zeros(2),
         ),
-        lambda: (R(4, 6),),
+        lambda: (randn(4, 6),),
     ),
     function(
         "products",
@@ -194,7 +200,7 @@ TENSORS = [
             torch.addmm(a, a, a),
             torch.einsum("ij,j->ij", a, v),
         ),
-        lambda: (R(4, 4), R(4)),
+        lambda: (randn(4, 4), randn(4)),
     ),
     function(
         "functions",
@@ -211,7 +217,7 @@ TENSORS = [
             x.sign(),
             x.atan2(x + 1),
         ),
-        lambda: (R(4, 6).abs() + 0.1,),
+        lambda: (randn(4, 6).abs() + 0.1,),
     ),
     function(
         "channels_last_values",
@@ -225,6 +231,6 @@ TENSORS = [
             x * x[:, :, :1, :1],
             x.double(),
         ),
-        lambda: (R(1, 3, 4, 4).to(memory_format=torch.channels_last), R(1, 3, 4, 4)),
+        lambda: (randn(1, 3, 4, 4).to(memory_format=torch.channels_last), randn(1, 3, 4, 4)),
     ),
 ]

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 import torch
+from placewire_schema.program import Tensor
 from torch import nn
 
 from placewire.aot import Artifact, export
 from placewire.aot.fakes import FakeValues
 from placewire.aot.layouts import dim_order_of, has_standard_layout
-from placewire_schema.program import Tensor
 
 LAST = torch.channels_last
 
@@ -98,7 +98,7 @@ def test_stored_tensors_are_contiguous_whatever_they_were() -> None:
     class Multiplied(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("weight", weight)
+            self.weight = nn.Buffer(weight)
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x @ self.weight

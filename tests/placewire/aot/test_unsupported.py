@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn import functional
 
 from placewire.aot import UnboundedSize, UnsupportedError, export
 from placewire.aot.export import _Lowering
@@ -131,7 +131,7 @@ def test_a_sparse_input_is_refused_by_name() -> None:
 
 def test_a_parameter_without_data_is_refused_by_name() -> None:
     module = nn.Linear(4, 4, device="meta")
-    with pytest.raises(UnsupportedError, match="the parameter weight.*device meta"):
+    with pytest.raises(UnsupportedError, match=r"the parameter weight.*device meta"):
         export(module, (torch.randn(2, 4, device="meta"),))
 
 
@@ -157,7 +157,7 @@ def test_a_limit_of_a_kernel_is_the_reason() -> None:
 
 
 def test_random_numbers_in_training_are_refused_with_the_reason() -> None:
-    (item,) = _refused(lambda x: F.rrelu(x, training=True)).unsupported
+    (item,) = _refused(lambda x: functional.rrelu(x, training=True)).unsupported
     assert "it draws random numbers in training mode" in item.reason
 
 
@@ -174,9 +174,9 @@ def test_a_size_that_depends_on_data_and_has_no_bound_names_the_line() -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             count = x.sum().int().item()
             torch._check(count >= 0)
-            return torch.zeros(count)
+            return torch.zeros(count)  # type: ignore[arg-type]
 
     with pytest.raises(UnboundedSize) as caught:
         export(Counted(), (torch.randn(3),))
     assert "nothing bounds dimension 0" in str(caught.value)
-    assert str(caught.value).endswith("in forward: return torch.zeros(count)")
+    assert str(caught.value).count("in forward: return torch.zeros(count)") == 1

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
 from placewire_schema.program import Instruction, JumpFalseCall, MoveCall
 from torch import fx
 
 from placewire.aot.control_flow import ControlFlow, control_flow_of, operands_of
-from placewire.aot.specs import TensorSpec, spec_of, specs_of
+from placewire.aot.specs import TensorSpec, spec_of
 
 if TYPE_CHECKING:
     from placewire.aot.graph import MethodGraph

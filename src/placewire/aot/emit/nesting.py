@@ -7,12 +7,13 @@ from torch.utils import _pytree as pytree
 __all__ = ["nesting_text"]
 
 
-def nesting_text(spec: pytree.TreeSpec) -> str:
+def nesting_text(spec: pytree.TreeSpec | None) -> str:
     """A pytree as JSON, in the form that ExecuTorch's programs have it.
 
     A container whose type has no serialized name, such as what `torch.max(x, 1)` gives back,
     becomes a tuple of its items.
     """
+    assert spec is not None, "a method has a nesting; only bodies of control flow have none"
     return pytree.treespec_dumps(_with_names_only(spec))
 
 

@@ -1,4 +1,4 @@
-"""Values: the entries of a method's value table, made from nodes and from what stands in arguments."""
+"""Values: the entries of a method's value table, made from nodes and from literal arguments."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from placewire.aot.specs import scalar_type_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from placewire.aot.specs import TensorSpec
     from placewire_schema.program import KernelTypes
+
+    from placewire.aot.specs import TensorSpec
 
     from .constants import ConstantPool
 
