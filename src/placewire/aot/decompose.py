@@ -115,7 +115,7 @@ class _Rewriting:
         if target is torch.ops.aten.sym_size.int:
             return self._size_of(node, args)
         if isinstance(target, HigherOrderOperator):
-            self._refuse(node, target.name(), "it is none of cond, map, scan and while_loop")
+            self._refuse(node, str(target), "it is none of cond, map, scan and while_loop")
             refused = self.graph.call_function(target)
             refused.meta["val"] = self.method.fakes.canonical(node.meta["val"])
             return self._taken_apart(refused)
@@ -195,7 +195,7 @@ class _Rewriting:
             mapped=tuple(map(self._contiguous, flow.mapped)),
             outside=tuple(item for item in flow.outside if isinstance(item, fx.Node)),
         )
-        new = self.graph.call_function(flow.target, inner.arguments)  # type: ignore[arg-type]
+        new = self.graph.call_function(flow.target, inner.arguments)
         new.meta["val"] = tuple(map(self._contiguous_value, node.meta["val"]))
         _take_source(new, node)
         return self._taken_apart(new)
@@ -269,7 +269,8 @@ class _Rewriting:
             return value
         known = self._sizes.get(args)
         if known is None:
-            known = self._sizes[args] = self.graph.call_function(node.target, args)
+            size_of = torch.ops.aten.sym_size.int
+            known = self._sizes[args] = self.graph.call_function(size_of, args)
             known.meta["val"] = value
             _take_source(known, node)
         return known
@@ -282,6 +283,7 @@ class _Rewriting:
         if node.target not in NUMBER_OPERATORS and not _is_only_checked(node):
             name = getattr(node.target, "__name__", str(node.target))
             self._refuse(node, name, f"{self.recipes.target} has no kernel for it on sizes")
+        assert callable(node.target)
         new = self.graph.call_function(node.target, args, kwargs)
         new.meta["val"] = value
         _take_source(new, node)
