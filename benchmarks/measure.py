@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,6 +63,30 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Quality:
+    """One result that is no time: how far ours and a peer's are from the best there could be.
+
+    Attributes:
+        what: What was measured.
+        peer: What it is compared with.
+        value: Ours over a bound that nobody can beat, so 1 or more.
+        peer_value: The peer's over the same bound.
+        limit: What ours must not exceed.
+    """
+
+    what: str
+    peer: str
+    value: float
+    peer_value: float
+    limit: float
+
+    @property
+    def is_met(self) -> bool:
+        """Whether this run reached the goal."""
+        return self.value <= self.limit
+
+
+@dataclass(frozen=True)
 class NotMeasured:
     """A benchmark that could not run here, and why; it is shown, never left out."""
 
@@ -117,7 +141,10 @@ def readable(seconds: float) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def table(results: list[Comparison | NotMeasured]) -> str:
+Measurement = Comparison | Quality | NotMeasured
+
+
+def table(results: Sequence[Measurement]) -> str:
     """Write the results as a Markdown table."""
     lines = [
         "| what | ours | peer | peer's | ratio | goal | |",
@@ -127,14 +154,28 @@ def table(results: list[Comparison | NotMeasured]) -> str:
         if isinstance(result, NotMeasured):
             lines.append(f"| {result.what} | | | | | | not measured: {result.reason} |")
             continue
-        cells = (
-            result.what,
-            readable(result.seconds),
-            result.peer,
-            readable(result.peer_seconds),
-            f"{result.ratio:.3g}x",
-            str(result.goal),
-            "met" if result.is_met else "**missed**",
-        )
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(f"| {' | '.join(_cells(result))} |")
     return "\n".join(lines)
+
+
+def _cells(result: Comparison | Quality) -> tuple[str, ...]:
+    verdict = "met" if result.is_met else "**missed**"
+    if isinstance(result, Quality):
+        return (
+            result.what,
+            f"{result.value:.4f}",
+            result.peer,
+            f"{result.peer_value:.4f}",
+            f"{result.value / result.peer_value:.3g}x",
+            f"≤ {result.limit:.4g}",
+            verdict,
+        )
+    return (
+        result.what,
+        readable(result.seconds),
+        result.peer,
+        readable(result.peer_seconds),
+        f"{result.ratio:.3g}x",
+        str(result.goal),
+        verdict,
+    )

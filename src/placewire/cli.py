@@ -20,6 +20,7 @@ from .commands import FAILURE
 from .commands.demo import demo
 from .commands.dump import dump
 from .commands.export import export
+from .commands.plan import plan
 from .commands.retarget import retarget
 from .commands.verify import verify
 
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (generate, export, dump, verify, retarget, demo):
+for command in (generate, export, dump, verify, retarget, plan, demo):
     app.command()(command)
 
 

@@ -11,6 +11,7 @@ from benchmarks.__main__ import BENCHMARKS
 from benchmarks.measure import (
     Comparison,
     NotMeasured,
+    Quality,
     at_most,
     faster,
     interleaved_minimums,
@@ -34,6 +35,15 @@ def test_a_cost_is_our_time_over_the_peers() -> None:
 def test_a_missed_goal_is_shown_as_missed() -> None:
     lines = table([Comparison("pack", "peer", 1.0, 2.0, faster(3))]).splitlines()
     assert lines[-1] == "| pack | 1 s | peer | 2 s | 2x | ≥ 3x faster | **missed** |"
+
+
+def test_a_quality_is_met_up_to_its_limit() -> None:
+    met, missed = (Quality("plan", "peer", value, 1.5, limit=1.2) for value in (1.2, 1.21))
+    lines = table([met, missed]).splitlines()
+    assert lines[-2:] == [
+        "| plan | 1.2000 | peer | 1.5000 | 0.8x | ≤ 1.2 | met |",
+        "| plan | 1.2100 | peer | 1.5000 | 0.807x | ≤ 1.2 | **missed** |",
+    ]
 
 
 def test_what_was_not_measured_is_shown_with_its_reason() -> None:

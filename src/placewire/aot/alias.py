@@ -12,24 +12,36 @@ from torch import fx
 from torch._ops import OpOverload
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from .operators import kernel_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .fakes import FakeValues
 
-__all__ = ["Aliases", "NotRewritable", "Origin", "Step", "functional_variant", "is_write"]
+__all__ = [
+    "Aliases",
+    "NotRewritableError",
+    "Origin",
+    "Step",
+    "functional_variant",
+    "hidden_alias",
+    "is_write",
+]
 
 _aten = torch.ops.aten
 
 
-class NotRewritable(Exception):
+class NotRewritableError(Exception):
     """It cannot be told what a write reaches, or there is no functional way to say it.
 
     Attributes:
         source: The call that writes, or reads what was written, if it is known.
+        final: Whether torch's functionalisation could not tell either.
     """
 
     source: fx.Node | None = None
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +195,35 @@ def functional_variant(op: OpOverload) -> OpOverload | None:
     return variant if same and len(written) == 1 and written[0] is ours[0] else None
 
 
+def hidden_alias(graph: fx.Graph, fakes: FakeValues) -> fx.Node | None:
+    """A call whose result shares memory that the graph writes to, although its schema hides it.
+
+    Functionalisation by schemas takes such a result for a copy. None if there is none.
+    """
+    aliases = Aliases(fakes)
+    memory: dict[fx.Node, fx.Node] = {}
+    hidden: list[fx.Node] = []
+    written: set[fx.Node] = set()
+    for node in graph.nodes:
+        memory[node] = node
+        source = node.args[0] if node.args and isinstance(node.args[0], fx.Node) else None
+        if node.target is operator.getitem and source is not None:
+            memory[node] = memory[source]
+        if not isinstance(node.target, OpOverload):
+            continue
+        if is_write(node) or node.target is _aten.detach_.default:
+            if source is not None:
+                memory[node] = memory[source]
+                written.add(memory[source])
+            continue
+        for origin in aliases.of(node):
+            if origin is not None:
+                memory[node] = memory[origin[0]]
+                if all(result.alias_info is None for result in node.target._schema.returns):
+                    hidden.append(node)
+    return next((node for node in hidden if memory[node] in written), None)
+
+
 class Aliases:
     """Tells what the results of calls share memory with.
 
@@ -203,12 +244,12 @@ class Aliases:
         """The origin of each result of a call.
 
         Raises:
-            NotRewritable: The call writes to something and its schema hides it.
+            NotRewritableError: The call writes to something and its schema hides it.
         """
         target = node.target
         assert isinstance(target, OpOverload)
         value = node.meta.get("val")
-        results = list(value) if isinstance(value, list | tuple) else [value]
+        results: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
         if target in _VIEWS:
             return [(node.args[0], (_step(node, node.args[0].meta["val"]),))]  # type: ignore[list-item, union-attr]
         if target in _PARTITIONS:
@@ -292,7 +333,7 @@ def _may_alias(op: OpOverload) -> bool:
     if any(result.alias_info is not None for result in op._schema.returns):
         return True
     composite = torch._C._dispatch_has_kernel_for_dispatch_key(
-        op.name(), "CompositeImplicitAutograd"
+        kernel_name(op), "CompositeImplicitAutograd"
     )
     return bool(composite) or torch.Tag.maybe_aliasing_or_mutating in op.tags
 
@@ -301,7 +342,9 @@ def _origins(graph: fx.Graph) -> list[_Traced]:
     """The origin of each result of a trace."""
     for node in graph.nodes:
         if node.op == "call_function" and is_write(node):
-            raise NotRewritable(f"{node.target} writes to an argument of an operator that hides it")
+            raise NotRewritableError(
+                f"{node.target} writes to an argument of an operator that hides it"
+            )
     places = {node: place for place, node in enumerate(graph.find_nodes(op="placeholder"))}
     results = graph.output_node().args[0]
     listed = results if isinstance(results, list | tuple) else [results]
@@ -359,7 +402,7 @@ def _parts(node: fx.Node, base: torch.Tensor, parts: Sequence[torch.Tensor]) -> 
     start: Any = 0
     for part in parts:
         size = part.shape[dim]  # type: ignore[index]
-        known = isinstance(size, int) and isinstance(start, int)
+        known = isinstance(start, int) and not isinstance(size, torch.SymInt)
         end = start + size
         steps.append(Step(_aten.slice.Tensor, (dim, start, end, 1), base) if known else None)
         start = end

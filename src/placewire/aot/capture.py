@@ -15,11 +15,14 @@ from torch.export.graph_signature import (
 )
 from torch.export.graph_signature import InputKind as SignatureKind
 
+from .alias import hidden_alias
 from .fakes import FakeValues
-from .functionalize import NotRewritable, functionalize
+from .functionalize import NotRewritableError, functionalize
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch.export import ExportedProgram
 
 __all__ = ["capture"]
@@ -36,22 +39,30 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
     """
     try:
         return _functional(name, program)
-    except NotRewritable as error:
+    except NotRewritableError as error:
         reason = error
-    try:
-        return _functional(name, program.run_decompositions({}))
-    except NotRewritable:
-        source = reason.source
-        what = "a write" if source is None else str(source.target)
-        where = None if source is None else source_of(source)
-        graph = fx.Graph()
-        graph.output(())
-        refused = Unsupported(name, what, str(reason), where)
-        return MethodGraph(name, graph, [], FakeValues()), [refused]
+    alias = reason.source
+    if not reason.final:
+        alias = hidden_alias(program.graph, FakeValues(_values(program)))
+    if alias is None:
+        try:
+            return _functional(name, program.run_decompositions({}))
+        except NotRewritableError:
+            alias = reason.source
+    what = "a write" if alias is None else str(alias.target)
+    where = None if alias is None else source_of(alias)
+    graph = fx.Graph()
+    graph.output(())
+    refused = Unsupported(name, what, f"{reason}, and what it reaches is not known", where)
+    return MethodGraph(name, graph, [], FakeValues()), [refused]
+
+
+def _values(program: ExportedProgram) -> Iterator[object]:
+    return (node.meta.get("val") for node in program.graph.nodes)
 
 
 def _functional(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
-    fakes = FakeValues(node.meta.get("val") for node in program.graph.nodes)
+    fakes = FakeValues(_values(program))
     method = MethodGraph(
         name=name,
         graph=program.graph,
@@ -90,11 +101,12 @@ _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 def _write_backs(method: MethodGraph, signature: ExportGraphSignature) -> dict[fx.Node, Any]:
     """Take the new values of what a functional program changes off its results."""
     placeholders = {}
-    for node, given, spec in zip(
+    for node, given, source in zip(
         method.placeholders, method.inputs, signature.input_specs, strict=False
     ):
-        placeholders[spec.arg.name if given.kind is InputKind.USER else given.name] = node
-    changed, kept = {}, []
+        placeholders[source.arg.name if given.kind is InputKind.USER else given.name] = node
+    changed: dict[fx.Node, Any] = {}
+    kept: list[Any] = []
     for result, spec in zip(method.results, signature.output_specs, strict=True):
         if spec.kind in _MUTATIONS:
             assert spec.target is not None

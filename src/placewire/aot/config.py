@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from placewire.planner import Mode
+
 from .target import Compat
 
-__all__ = ["ExportConfig", "PerMethod", "PlannerMode"]
-
-PlannerMode = Literal["fast", "search", "exact"]
+__all__ = ["ExportConfig", "PerMethod"]
 
 PerMethod = bool | dict[str, bool]
 """A setting for all methods, or for each by name; what a dictionary does not name is False."""
@@ -24,9 +24,7 @@ class ExportConfig(BaseModel):
             ExecuTorch's runtime does not know; `placewire` uses what ours can do besides.
         alignment: Bytes to which the planner aligns every tensor in its buffer: a power of two.
         constant_alignment: Bytes to which each constant is aligned: a power of two.
-        planner: How hard the memory planner tries: `fast` is one pass of several heuristics,
-            `search` goes on from there for a fixed number of evaluations, `exact` looks for the
-            optimum within a budget.
+        planner: How hard the memory planner tries; see `placewire.planner`.
         skip_h2d_for_method_inputs: Inputs that only delegates on one device use are expected on
             that device, and no copy is made.
         skip_d2h_for_method_outputs: Outputs that a delegate computes stay on its device.
@@ -41,7 +39,7 @@ class ExportConfig(BaseModel):
     compat: Compat = "executorch-1.5"
     alignment: Annotated[int, Field(ge=1)] = 16
     constant_alignment: Annotated[int, Field(ge=1)] = 16
-    planner: PlannerMode = "fast"
+    planner: Mode = "fast"
     skip_h2d_for_method_inputs: PerMethod = False
     skip_d2h_for_method_outputs: PerMethod = False
     enable_device_memory_planning: bool = True

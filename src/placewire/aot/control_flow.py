@@ -134,7 +134,7 @@ def set_aside(body: MethodGraph, carried: int) -> None:
         carried: How many of its first operands and results the loop carries.
     """
     places = operands_of(body)[:carried]
-    results = list(body.results)
+    results: list[Any] = list(body.results)
     with body.graph.inserting_before(body.output):
         for position, result in enumerate(results[:carried]):
             if not isinstance(result, fx.Node) or result is places[position]:

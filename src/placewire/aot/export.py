@@ -202,7 +202,7 @@ class _Lowering:
             name: result.summary for name, result in results.items() if result.summary
         }
         with self.report.stage("plan memory"):
-            return method, plan_memory(method, self.config.alignment)
+            return method, plan_memory(method, self.config.alignment, self.config.planner)
 
     def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
         with self.report.stage("emit"):

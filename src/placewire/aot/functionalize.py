@@ -3,7 +3,7 @@
 One sweep over the graph keeps for every tensor what it is a view of. An in-place operator gives a
 new value; a write through views is carried up to the tensor that owns the memory by `*_scatter`
 operators, and whoever reads another view later gets that view of the new value. The sweep never
-guesses: where it cannot tell what a write reaches, it raises `NotRewritable`.
+guesses: where it cannot tell what a write reaches, it raises `NotRewritableError`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import torch
 from torch import fx
 from torch._ops import HigherOrderOperator, OpOverload
 
-from .alias import Aliases, NotRewritable, Step, functional_variant, is_write
+from .alias import Aliases, NotRewritableError, Step, functional_variant, is_write
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["NotRewritable", "functionalize"]
+__all__ = ["NotRewritableError", "functionalize"]
 
 _aten = torch.ops.aten
 
@@ -37,7 +37,7 @@ def functionalize(
         write_backs: New values of placeholders, to be written when all results are there.
 
     Raises:
-        NotRewritable: What a write reaches cannot be told.
+        NotRewritableError: What a write reaches cannot be told.
     """
     writes = write_backs or any(map(is_write, method.graph.nodes))
     bodies, unsupported = {}, []
@@ -103,7 +103,7 @@ class _Sweep:
             self._source = node
             try:
                 self._visit(node)
-            except NotRewritable as error:
+            except NotRewritableError as error:
                 error.source = node
                 raise
         self._source = None
@@ -166,9 +166,9 @@ class _Sweep:
             return self._instance_norm(node)
         if is_write(node):
             return self._in_place(node)
-        return self._functional(node, target)
+        return self._functional(node)
 
-    def _functional(self, node: fx.Node, target: OpOverload) -> Any:
+    def _functional(self, node: fx.Node) -> Any:
         """A call that writes nothing; its results may be views of its arguments."""
         new = self._copied(node)
         value = node.meta.get("val")
@@ -208,13 +208,13 @@ class _Sweep:
             self._new[node.args[0]] if node.args and isinstance(node.args[0], fx.Node) else None
         )
         if not isinstance(written, _Tensor):
-            raise NotRewritable(f"{target} writes to what is not a tensor of the graph")
+            raise NotRewritableError(f"{target} writes to what is not a tensor of the graph")
         if target is _aten.copy_.default:
             self._write(written, self._copy_of(node.args[1], node.args[0].meta["val"]))  # type: ignore[union-attr]
             return written
         functional = functional_variant(target)
         if functional is None:
-            raise NotRewritable(f"{target} has no functional variant")
+            raise NotRewritableError(f"{target} has no functional variant")
         value = self._call(functional, self._read_all(node.args), self._read_all(node.kwargs))
         dtype = node.args[0].meta["val"].dtype  # type: ignore[union-attr]
         if self._aliases.dtype_of(functional, node) is not dtype:
@@ -249,7 +249,7 @@ class _Sweep:
         given, *statistics = self._read_all(node.args)
         samples, channels, *rest = self._sizes(given, value)
         if not (isinstance(samples, int) and isinstance(channels, int)):
-            raise NotRewritable(f"{node.target} with a number of samples that is not fixed")
+            raise NotRewritableError(f"{node.target} with a number of samples that is not fixed")
         merged = self._call(_aten.reshape.default, (given, (1, samples * channels, *rest)))
         repeated = [
             item if item is None else self._call(_aten.repeat.default, (item, (samples,)))
@@ -273,7 +273,9 @@ class _Sweep:
         changed = [(tensor, value)]
         while tensor.base is not None:
             if tensor.step is None:
-                raise NotRewritable("a write reaches a tensor through a view of an unknown kind")
+                raise NotRewritableError(
+                    "a write reaches a tensor through a view of an unknown kind"
+                )
             base = self._read(tensor.base)
             if not tensor.step.is_identity:
                 value = self._scattered(tensor.step, base, value)
@@ -289,25 +291,30 @@ class _Sweep:
         """The value of a view's base after the view got `value`."""
         inverse = step.inverse()
         if inverse is None:
-            raise NotRewritable(f"a write through {step.target} cannot be undone")
+            error = NotRewritableError(f"it writes through {step.target}")
+            # There torch takes the difference for each of the elements that share a place.
+            error.final = step.target is _aten.expand.default
+            raise error
         target, takes_base, arguments = inverse
         if step.target is _aten.narrow.default:
-            return self._call(target, (base, value, *self._narrowed(*arguments, like=step.base)))
+            return self._call(target, (base, value, *self._narrowed(step.base, *arguments)))
         if target is _aten.diagonal_scatter.default:
-            return self._diagonal_scattered(base, value, *arguments, like=step.base)
+            return self._diagonal_scattered(step.base, base, value, *arguments)
         if target is _aten.reshape.default:
             return self._call(target, (value, self._sizes(base, step.base)))
         given = (base, value) if takes_base else (value,)
         return self._call(target, (*given, *self._read_all(arguments)))
 
-    def _narrowed(self, dim: int, start: Any, length: Any, like: torch.Tensor) -> tuple[Any, ...]:
+    def _narrowed(self, like: torch.Tensor, dim: int, start: Any, length: Any) -> tuple[Any, ...]:
         """The arguments of a slice for those of `narrow`."""
         numbers = [
             item.meta["val"] if isinstance(item, fx.Node) else item for item in (start, length)
         ]
         if not all(map(self._method.fakes.is_natural, numbers)):
-            if not (isinstance(start, int) and isinstance(size := like.shape[dim], int)):
-                raise NotRewritable("a write through narrow from a place that may be negative")
+            sizes: list[Any] = list(like.shape)
+            size = sizes[dim]
+            if not (isinstance(start, int) and isinstance(size, int)):
+                raise NotRewritableError("a write through narrow from a place that may be negative")
             start += size
         if isinstance(start, int) and isinstance(length, int):
             return dim, start, start + length
@@ -316,13 +323,14 @@ class _Sweep:
         return dim, self._read_all(start), end
 
     def _diagonal_scattered(
-        self, base: fx.Node, value: fx.Node, offset: int, dim1: int, dim2: int, like: torch.Tensor
+        self, like: torch.Tensor, base: fx.Node, value: fx.Node, offset: int, dim1: int, dim2: int
     ) -> fx.Node:
         """`diagonal_scatter`, which targets have no kernel for, by the indices of the diagonal."""
         dims = [dim1 % like.dim(), dim2 % like.dim()]
-        rows, columns = like.shape[dims[0]], like.shape[dims[1]]
+        lengths: list[Any] = [like.shape[dim] for dim in dims]
+        rows, columns = lengths
         if not (isinstance(rows, int) and isinstance(columns, int)):
-            raise NotRewritable("a write to a diagonal whose length is not fixed")
+            raise NotRewritableError("a write to a diagonal whose length is not fixed")
         row, column = max(-offset, 0), max(offset, 0)
         length = max(min(rows - row, columns - column), 0)
         indices = [
@@ -338,14 +346,11 @@ class _Sweep:
 
     def _sizes(self, node: fx.Node, value: torch.Tensor) -> tuple[Any, ...]:
         """The sizes of a tensor, as numbers where they are always the same."""
-        sizes: list[Any] = []
-        for dimension, size in enumerate(value.shape):
-            if isinstance(size, int):
-                sizes.append(size)
-            else:
-                read = self._call(_aten.sym_size.int, (node, dimension))
-                read.meta["val"] = size
-                sizes.append(read)
+        sizes: list[Any] = list(value.shape)
+        for dimension, size in enumerate(sizes):
+            if not isinstance(size, int):
+                sizes[dimension] = self._call(_aten.sym_size.int, (node, dimension))
+                sizes[dimension].meta["val"] = size
         return tuple(sizes)
 
     def _read(self, item: Any) -> Any:
@@ -355,7 +360,9 @@ class _Sweep:
         pending = []
         while item.version != item.memory.version:
             if item.base is None or item.step is None:
-                raise NotRewritable("a view of an unknown kind is read after its base was written")
+                raise NotRewritableError(
+                    "a view of an unknown kind is read after its base was written"
+                )
             pending.append(item)
             item = item.base
         node = item.node
@@ -371,8 +378,7 @@ class _Sweep:
         return fx.map_arg(structure, lambda old: self._read(self._new[old]))
 
     def _copied(self, node: fx.Node) -> fx.Node:
-        new = self._graph.node_copy(node, lambda old: self._read(self._new[old]))
-        return new
+        return self._graph.node_copy(node, lambda old: self._read(self._new[old]))
 
     def _fresh(self, node: fx.Node) -> _Tensor:
         return _Tensor(_Memory(), self._copied(node), 0)

@@ -1,8 +1,8 @@
-"""Lets what is written back be computed where it belongs, if nobody needs the old value any more."""
+"""Lets what is written back be computed where it belongs, if nobody needs the old value."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import fx
@@ -102,9 +102,9 @@ def _rows(node: fx.Node, method: MethodGraph) -> tuple[Any, Any] | None:
 
     It may count from the end or go beyond it, which an in-place kernel does not.
     """
-    given = [*node.args, *(None,) * (6 - len(node.args))]
+    given: list[Any] = [*node.args, *(None,) * (6 - len(node.args))]
     tensor, _, dim, start, end, step = given
-    size = tensor.meta["val"].shape[dim or 0]  # type: ignore[union-attr, index]
+    size = tensor.meta["val"].shape[dim or 0]
     start = 0 if start is None else start
     if step not in (None, 1) or node.kwargs:
         return None
@@ -158,7 +158,7 @@ def _replace(method: MethodGraph, place: fx.Node, step: fx.Node) -> None:
         assert bounds is not None
         source = step.args[1]
         assert isinstance(source, fx.Node)
-        dim = int(step.args[2]) if len(step.args) > 2 else 0  # type: ignore[call-overload]
+        dim: Any = step.args[2] if len(step.args) > 2 else 0
         dim %= place.meta["val"].dim()
         with method.graph.inserting_before(step):
             rows = method.graph.call_function(
@@ -208,7 +208,7 @@ def _is_natural(method: MethodGraph, index: fx.Node) -> bool:
         if node is index and given.is_constant:
             return bool((given.value >= 0).all())
     if index.target is _aten.arange.start_step:
-        start, _, step = index.args
+        start, _, step = cast("tuple[Any, ...]", index.args)
         first = start.meta["val"] if isinstance(start, fx.Node) else start
         return method.fakes.is_natural(first) and isinstance(step, int) and step > 0
     return False

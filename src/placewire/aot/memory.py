@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torch import fx
 
 from placewire.device import Device
+from placewire.planner import Mode, plan
 
 from .control_flow import control_flow_of, is_control_flow, operands_of
 from .graph import InputKind, MethodGraph
@@ -54,14 +55,17 @@ class MemoryPlan:
     buffers: list[BufferPlan] = field(default_factory=list)
 
 
-def plan_memory(method: MethodGraph, alignment: int) -> MemoryPlan:
+def plan_memory(method: MethodGraph, alignment: int, mode: Mode = "fast") -> MemoryPlan:
     """Give every planned tensor of a method its place.
 
     Each device and pool has a buffer of its own. The CPU comes first, then the devices by kind and
     index, as ExecuTorch numbers them.
-    """
-    from .planner import plan
 
+    Args:
+        method: The method; its specs get their places.
+        alignment: Bytes to which each tensor is aligned in its buffer.
+        mode: How hard to try.
+    """
     groups: defaultdict[tuple[Device, int], list[TensorSpec]] = defaultdict(list)
     living = lifetimes(method)
     for spec in living:
@@ -69,12 +73,9 @@ def plan_memory(method: MethodGraph, alignment: int) -> MemoryPlan:
     result = MemoryPlan()
     for number, (device, pool) in enumerate(sorted(groups), 1):
         specs = groups[device, pool]
-        planned = plan(
-            sizes=[_rounded(spec.nbytes, alignment) for spec in specs],
-            lower=[living[spec].first for spec in specs],
-            upper=[living[spec].end for spec in specs],
-        )
-        for spec, offset in zip(specs, planned.offsets, strict=True):
+        tensors = [(spec.nbytes, living[spec].first, living[spec].end) for spec in specs]
+        planned = plan(tensors, mode=mode, alignment=alignment)
+        for spec, offset in zip(specs, planned.offsets.tolist(), strict=True):
             spec.place = Place(number, offset)
         result.buffers.append(
             BufferPlan(device, pool, planned.total, planned.lower_bound, len(specs))
@@ -155,10 +156,9 @@ class _Usage:
             self._loops[-1] |= used
 
     def _see(self, specs: Iterable[TensorSpec | None]) -> None:
-        for spec in specs:
-            if spec is None or not spec.storage.planned:
+        for spec in [one.storage for one in specs if one is not None]:
+            if not spec.planned:
                 continue
-            spec = spec.storage
             lifetime = self.found.get(spec)
             if lifetime is None:
                 self.found[spec] = Lifetime(self.step, self.step + 1)
@@ -166,7 +166,3 @@ class _Usage:
                 lifetime.end = max(lifetime.end, self.step + 1)
             if self._loops:
                 self._loops[-1].add(spec)
-
-
-def _rounded(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment

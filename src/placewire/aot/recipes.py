@@ -173,6 +173,8 @@ class Recipes:
         return found
 
     def _is_kept(self, op: OpOverload) -> bool:
+        if op in _NOT_KEPT:
+            return False
         return op in self._preserved or kernel_of(copying_variant(op), self._target) is not None
 
     def _make(
@@ -450,6 +452,10 @@ _IDENTITIES = frozenset(
 
 _SETTLED = frozenset({"memory_format", "non_blocking"})
 """Arguments of copies that the value of the result says already, or that mean nothing here."""
+
+_NOT_KEPT = frozenset({torch.ops.aten.narrow.default})
+"""Operators that become others although there is a kernel: that of `narrow_copy` ends the process
+for a dimension that is counted from the last."""
 
 _SYNONYMS = {torch.ops.aten.item.default: torch.ops.aten._local_scalar_dense.default}
 

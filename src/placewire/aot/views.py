@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from placewire_schema.program import TensorShapeDynamism
 from torch._ops import OpOverload
 
 from .control_flow import control_flow_of, is_control_flow
@@ -13,6 +14,8 @@ from .passes import PassResult
 from .specs import TensorSpec, spec_of, specs_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import fx
 
     from .graph import GraphInput
@@ -40,8 +43,8 @@ class ShareMemory:
     ensures: frozenset[str] = frozenset()
 
     def __call__(self, graph: MethodGraph, /) -> PassResult:
-        count = _share(graph, is_loop=False, results=frozenset(_nodes(graph.results)))
-        return PassResult(count > 0, f"{count} views" if count != 1 else "1 view")
+        count = _share(graph, frozenset(), frozenset(_nodes(graph.results)), is_loop=False)
+        return PassResult(count > 0, f"views without a copy: {count}" if count else "")
 
 
 def is_view(node: fx.Node) -> bool:
@@ -54,19 +57,27 @@ def _nodes(items: tuple[Any, ...]) -> list[fx.Node]:
     return [item for item in items if isinstance(item, torch.fx.Node)]
 
 
-def _share(method: MethodGraph, *, is_loop: bool, results: frozenset[fx.Node]) -> int:
+def _share(
+    method: MethodGraph,
+    places: frozenset[TensorSpec],
+    results: frozenset[fx.Node],
+    *,
+    is_loop: bool,
+) -> int:
     """Share memory in a graph and its bodies; gives back the number of views.
 
     Args:
         method: The graph.
-        is_loop: Whether it is the body of a loop.
+        places: Where the branch or loop that this is a body of has its results.
         results: The results of the method, if this is the method itself.
+        is_loop: Whether it is the body of a loop.
     """
     nodes = list(method.graph.nodes)
     position = {node: number for number, node in enumerate(nodes)}
     last_use = _last_uses(nodes, position)
     writes = _writes(nodes, position)
-    fixed = {spec for node in nodes if is_control_flow(node.target) for spec in specs_of(node)}
+    flows = [node for node in nodes if is_control_flow(node.target)]
+    fixed = places.union(*map(specs_of, flows))
     kept = set(_nodes(method.results)) if is_loop else set()
     inputs = dict(zip(method.placeholders, method.inputs, strict=True))
     outside = {spec_of(node).storage for node, given in inputs.items() if _is_callers(node, given)}
@@ -77,7 +88,7 @@ def _share(method: MethodGraph, *, is_loop: bool, results: frozenset[fx.Node]) -
             flow = control_flow_of(node.target, node.args)
             for body in flow.bodies:
                 inner = method.bodies[body.target]
-                count += _share(inner, is_loop=flow.is_loop, results=frozenset())
+                count += _share(inner, fixed, frozenset(), is_loop=flow.is_loop)
             continue
         source = _viewed(node)
         if source is None or node in kept or spec_of(node) in fixed:
@@ -133,20 +144,20 @@ def _fits(view: TensorSpec, source: TensorSpec) -> bool:
         and view.pool == source.pool
         and view.is_contiguous
         and source.is_contiguous
-        and view.dynamism is source.dynamism
-        and view.dynamism.name == "STATIC"
     )
 
 
 def _viewed(node: fx.Node) -> fx.Node | None:
     """The tensor whose first elements, in their order, a node copies; None if it does not."""
     rule = _RULES.get(node.target) if isinstance(node.target, OpOverload) else None
-    if rule is None or not isinstance(node.meta.get("spec"), TensorSpec):
+    if rule is None:
         return None
     source = node.args[0]
     assert isinstance(source, torch.fx.Node)
-    if not isinstance(source.meta.get("spec"), TensorSpec):
-        return None
+    for one in (node, source):
+        spec = one.meta.get("spec")
+        if not isinstance(spec, TensorSpec) or spec.dynamism is not TensorShapeDynamism.STATIC:
+            return None
     sizes = tuple(source.meta["val"].shape)
     return source if rule(sizes, *node.args[1:]) else None
 
@@ -196,7 +207,7 @@ def _is_start(
     return start in (None, 0) and step == 1 and all(size == 1 for size in sizes[: dim % len(sizes)])
 
 
-_RULES = {
+_RULES: dict[OpOverload, Callable[..., bool]] = {
     _aten.view_copy.default: _always,
     _aten.unsqueeze_copy.default: _always,
     _aten.squeeze_copy.default: _always,

@@ -65,7 +65,7 @@ class _Emitting:
         true, false = self._bodies
         to_false = self._jump_if_not(self._emission.output(self._flow.predicate))
         self._branch(true)
-        to_end = self._jump_if_not(self._emission.values.literal(False, "bool"))
+        to_end = self._jump_if_not(self._emission.values.literal(value=False, kind="bool"))
         self._land(to_false)
         self._branch(false)
         self._land(to_end)
@@ -93,7 +93,7 @@ class _Emitting:
         emission, (body,) = self._emission, self._bodies
         literal = emission.values.literal
         zero, one = literal(0, "int"), literal(1, "int")
-        index, more = emission.values.result(0), emission.values.result(False)
+        index, more = emission.values.result(0), emission.values.result(value=False)
         mapped = [emission.output(item) for item in self._flow.mapped]
         count = self._count(mapped[0], zero)
         self._start()
@@ -178,7 +178,7 @@ class _Emitting:
 
     def _jump_back(self, top: int) -> None:
         self._jump_if_not(
-            self._emission.values.literal(False, "bool")
+            self._emission.values.literal(value=False, kind="bool")
         ).destination_instruction = top
 
     def _land(self, jump: JumpFalseCall) -> None:

@@ -38,6 +38,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] T&& value() && noexcept { return std::move(*std::get_if<0>(&content_)); }
 
   [[nodiscard]] const Error& error() const& noexcept { return *std::get_if<1>(&content_); }
+  [[nodiscard]] Error& error() & noexcept { return *std::get_if<1>(&content_); }
   [[nodiscard]] Error&& error() && noexcept { return std::move(*std::get_if<1>(&content_)); }
 
  private:
