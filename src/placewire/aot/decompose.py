@@ -15,7 +15,7 @@ from .control_flow import ControlFlow, control_flow_of, is_control_flow
 from .emit.calls import NUMBER_OPERATORS
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 from .layouts import has_standard_layout
-from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperator
+from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperatorError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +139,7 @@ class _Rewriting:
                 [operand.meta["val"] for operand in operands],
                 self._data_dependent_value(node),
             )
-        except UnsupportedOperator as error:
+        except UnsupportedOperatorError as error:
             self._refuse(node, error.operator, error.reason)
             return self._taken_apart(self._copied(node))
         return self._spliced(recipe, operands, node)

@@ -118,7 +118,7 @@ class FakeValues:
         batch norm and dropout would be traced as their CPU kernels.
         """
         mkldnn = torch._C._get_mkldnn_enabled()
-        torch._C._set_mkldnn_enabled(False)
+        torch._C._set_mkldnn_enabled(False)  # noqa: FBT003
         try:
             with torch.no_grad(), self.mode, enable_python_dispatcher():
                 yield

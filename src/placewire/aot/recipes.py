@@ -40,11 +40,11 @@ __all__ = [
     "Recipes",
     "Result",
     "Step",
-    "UnsupportedOperator",
+    "UnsupportedOperatorError",
 ]
 
 
-class UnsupportedOperator(Exception):
+class UnsupportedOperatorError(Exception):
     """No kernel of the target computes an operator, and nothing decomposes it."""
 
     def __init__(self, operator: object, reason: str) -> None:
@@ -116,7 +116,7 @@ class Recipes:
         self._fakes = fakes
         self._target = target
         self._preserved = preserved
-        self._found: dict[object, Recipe | UnsupportedOperator] = {}
+        self._found: dict[object, Recipe | UnsupportedOperatorError] = {}
         self._known = _known_decompositions()
         self._decompositions = {
             op: function for op, function in self._known.items() if not self._is_kept(op)
@@ -143,13 +143,14 @@ class Recipes:
 
         Args:
             op: The operator.
-            args, kwargs: Its arguments, with `Operand` in the place of nodes.
+            args: Its positional arguments, with `Operand` in the place of nodes.
+            kwargs: Its other arguments, likewise.
             operands: Fake values of the operands.
             value: The value of the result, if it cannot be worked out again because the sizes of
                 it depend on data.
 
         Raises:
-            UnsupportedOperator: There is none.
+            UnsupportedOperatorError: There is none.
         """
         key = (
             op,
@@ -160,15 +161,17 @@ class Recipes:
         )
         found = self._found.get(key)
         if found is None:
-            self._found[key] = UnsupportedOperator(op, "its decomposition leads back to itself")
+            self._found[key] = UnsupportedOperatorError(op, "it decomposes into itself")
             try:
                 found = self._make(op, args, dict(kwargs), operands, value)
-            except UnsupportedOperator as error:
+            except UnsupportedOperatorError as error:
                 found = error
             except GuardOnDataDependentSymNode as error:
-                found = UnsupportedOperator(op, f"a size depends on data: {_first_line(error)}")
+                found = UnsupportedOperatorError(
+                    op, f"a size depends on data: {_first_line(error)}"
+                )
             self._found[key] = found
-        if isinstance(found, UnsupportedOperator):
+        if isinstance(found, UnsupportedOperatorError):
             raise found
         return found
 
@@ -263,7 +266,9 @@ class Recipes:
         for place in places:
             number = args[place]
             if isinstance(number, Operand):
-                raise UnsupportedOperator(op, "a symbolic number stands where it takes a tensor")
+                raise UnsupportedOperatorError(
+                    op, "a symbolic number stands where it takes a tensor"
+                )
             replaced[place] = Constant(_dtype_beside(number, dtype), number)
         return op, tuple(replaced), kwargs
 
@@ -275,11 +280,7 @@ class Recipes:
         operands: Sequence[object],
         reason: str,
     ) -> Recipe:
-        """The steps that an operator decomposes into.
-
-        Args:
-            reason: Why it has to be.
-        """
+        """The steps that an operator decomposes into; `reason` says why it has to be."""
         for function in self._ways_to_decompose(op):
 
             def call(*values: object, function: Callable[..., object] = function) -> object:
@@ -304,9 +305,9 @@ class Recipes:
                     continue
                 try:
                     return self._lowered(op, traced)
-                except UnsupportedOperator as error:
+                except UnsupportedOperatorError as error:
                     reason = f"it decomposes into {error.operator}: {error.reason}"
-        raise UnsupportedOperator(op, reason)
+        raise UnsupportedOperatorError(op, reason)
 
     def _ways_to_decompose(self, op: OpOverload) -> Iterator[Callable[..., object]]:
         """Functions that say an operator in terms of others, the best first."""
@@ -343,13 +344,12 @@ class Recipes:
             if node.op == "get_attr":
                 references[node] = self._known_constant(op, traced, node)
             elif node.op == "call_function" and node.target not in CHECKS:
-                references[node] = self._appended(op, node, references, values, steps)
+                references[node] = self._appended(node, references, values, steps)
         results = traced.output_node().args[0]
         return Recipe(tuple(steps), replaced(results, fx.Node, references))
 
     def _appended(
         self,
-        op: OpOverload,
         node: fx.Node,
         references: dict[fx.Node, Any],
         values: dict[Any, object],
@@ -366,7 +366,7 @@ class Recipes:
             assert callable(target)
             if target not in NUMBER_OPERATORS:
                 name = getattr(target, "__name__", str(target))
-                raise UnsupportedOperator(
+                raise UnsupportedOperatorError(
                     name, f"the target {self._target.name} has no kernel for it on sizes"
                 )
             value = self._fakes.canonical(node.meta["val"])
@@ -404,7 +404,9 @@ class Recipes:
         known = getattr(tensor, "constant", None)
         tensor = known if known is not None else tensor
         if tensor.dim() != 0 or isinstance(tensor, torch._subclasses.FakeTensor):
-            raise UnsupportedOperator(op, "its decomposition needs a tensor that is not a number")
+            raise UnsupportedOperatorError(
+                op, "its decomposition needs a tensor that is not a number"
+            )
         return Constant(tensor.dtype, tensor.item())
 
     def _constant(self, constant: Constant) -> torch.Tensor:

@@ -10,7 +10,7 @@ from torch import nn
 
 from placewire.aot import export
 from placewire.aot.fakes import FakeValues
-from placewire.aot.recipes import Constant, Operand, Recipes, Result, UnsupportedOperator
+from placewire.aot.recipes import Constant, Operand, Recipes, Result, UnsupportedOperatorError
 from placewire.aot.target import target_of
 
 _aten = torch.ops.aten
@@ -116,7 +116,7 @@ def test_a_reference_of_torch_is_the_last_resort() -> None:
 def test_what_cannot_be_computed_names_the_operator_and_why() -> None:
     recipes, fakes = _recipes()
     tensor = fakes.tensor(torch.float32, (5, 5))
-    with pytest.raises(UnsupportedOperator) as caught:
+    with pytest.raises(UnsupportedOperatorError) as caught:
         recipes.find(_aten.linalg_qr.default, (Operand(0),), {}, [tensor])
     assert caught.value.operator is _aten.linalg_qr.default
     assert caught.value.reason == "the target executorch-1.5 has no kernel for it"
@@ -125,7 +125,7 @@ def test_what_cannot_be_computed_names_the_operator_and_why() -> None:
 def test_what_an_operator_decomposes_into_is_named_if_that_has_no_kernel() -> None:
     recipes, fakes = _recipes()
     tensor = fakes.tensor(torch.float32, (5, 5))
-    with pytest.raises(UnsupportedOperator, match=r"decomposes into aten\._linalg_det\.default"):
+    with pytest.raises(UnsupportedOperatorError, match=r"into aten\._linalg_det\.default"):
         recipes.find(_aten.linalg_det.default, (Operand(0),), {}, [tensor])
 
 

@@ -77,7 +77,7 @@ class ValueTable:
     def result(self, value: object) -> int:
         """A value for a symbolic number that an instruction computes."""
         if isinstance(value, torch.SymBool | bool):
-            return self.append(Bool(False))
+            return self.append(Bool(bool_val=False))
         if isinstance(value, torch.SymFloat | float):
             return self.append(Double(0.0))
         return self.append(Int(0))
