@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ ONLY_OURS = {
     "embedding_bag_mean",
     "integer_arithmetic",
     "mobilenet_channels_last",
+    "mutable_buffer",
     "pooling_in_3d",
     "pooling_with_indices",
     "randomized_relu",
@@ -119,14 +121,20 @@ def _problem_of_executorch(model: ExportModel) -> str | None:
 
 def run(pte: bytes, arguments: Sequence[Any], method: str = "forward") -> Sequence[Any]:
     program = runtime.Runtime.get().load_program(pte)
-    outputs: Sequence[Any] = program.load_method(method).execute(pytree.tree_leaves(arguments))
+    outputs: Sequence[Any] = program.load_method(method).execute(
+        pytree.tree_leaves(_cloned(arguments))
+    )
     return outputs
 
 
 def results_of(module: Any, arguments: Sequence[Any]) -> list[Any]:
     with torch.no_grad():
-        leaves: list[Any] = pytree.tree_leaves(module(*arguments))
+        leaves: list[Any] = pytree.tree_leaves(copy.deepcopy(module)(*_cloned(arguments)))
     return leaves
+
+
+def _cloned(arguments: Sequence[Any]) -> Any:
+    return pytree.tree_map_only(torch.Tensor, torch.clone, tuple(arguments))
 
 
 def assert_same(found: Sequence[Any], expected: Sequence[Any]) -> None:

@@ -29,7 +29,6 @@ __all__ = [
     "TensorSpec",
     "UnboundedSize",
     "add_specs",
-    "dim_order_of",
     "is_item",
     "scalar_type_of",
     "spec_of",

@@ -5,7 +5,8 @@ from .layers import LAYERS
 from .model import ExportModel
 from .networks import NETWORKS
 from .tensors import TENSORS
+from .writing import WRITING
 
 __all__ = ["MODELS", "ExportModel"]
 
-MODELS = [*LAYERS, *NETWORKS, *TENSORS, *DYNAMIC]
+MODELS = [*LAYERS, *NETWORKS, *TENSORS, *DYNAMIC, *WRITING]
