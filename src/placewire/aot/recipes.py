@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
-from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table
+from torch._decomp import decomposition_table
 from torch._ops import OpOverload
 from torch._subclasses.functional_tensor import FunctionalTensorMode, dispatch_functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -22,6 +22,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from .arguments import collected, mapped, replaced
 from .decompositions import OWN_DECOMPOSITIONS, CannotDecomposeError
+from .decompositions.of_torch import known_decompositions
 from .emit.calls import NUMBER_OPERATORS
 from .limits import limit_of
 from .operators import copying_variant, kernel_of, scalar_variant
@@ -117,7 +118,7 @@ class Recipes:
         self._target = target
         self._preserved = preserved
         self._found: dict[object, Recipe | UnsupportedOperatorError] = {}
-        self._known = _known_decompositions()
+        self._known = known_decompositions()
         self._decompositions = {
             op: function for op, function in self._known.items() if not self._is_kept(op)
         }
@@ -414,22 +415,6 @@ class Recipes:
 
 
 @cache
-def _known_decompositions() -> dict[OpOverload, Callable[..., object]]:
-    """What torch can decompose into other operators of ATen.
-
-    The core decompositions, and of the rest of its table those that are not reference
-    implementations: these end in `prims`, which no runtime has.
-    """
-    rest = {
-        op: function
-        for op, function in decomposition_table.items()
-        if not function.__module__.startswith("torch._refs")
-    }
-    # Without the composite operators of `core_aten_decompositions`, which a trace takes apart.
-    table = {**rest, **_core_aten_decompositions_post_autograd()}
-    return {op: function for op, function in table.items() if isinstance(op, OpOverload)}
-
-
 CHECKS = frozenset(
     {
         torch.ops.aten._assert_async.default,

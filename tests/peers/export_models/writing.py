@@ -51,7 +51,7 @@ class Loop(nn.Module):
     def forward(self, rows: Tensor, y: Tensor) -> Tensor:
         from torch._higher_order_ops import map as higher_order_map
 
-        return higher_order_map(lambda row, y: row * y + 1, rows, y)
+        return higher_order_map(lambda row, y: row * y + 1, rows, y)  # type: ignore[arg-type]
 
 
 WRITING = [
