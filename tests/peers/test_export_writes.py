@@ -242,6 +242,17 @@ def test_rows_of_a_cache_may_be_counted_from_the_end() -> None:
     assert "aten::index_put_" in artifact.report.methods["forward"].operators
 
 
+def test_rows_of_a_cache_may_all_get_the_same_values() -> None:
+    def forward(self: Any, x: torch.Tensor, position: torch.Tensor) -> Any:
+        self.b0[:, position] = x
+        return self.b0 * 2
+
+    model = Of(forward, torch.zeros(2, 6, 3))
+    calls = [(random(*sizes), torch.tensor([1, 4])) for sizes in ((3,), (3,))]
+    artifact = check_calls(model, *calls)
+    assert "aten::index_put_" in artifact.report.methods["forward"].operators
+
+
 def test_a_cache_whose_old_value_is_needed_is_copied() -> None:
     def forward(self: Any, x: torch.Tensor, position: torch.Tensor) -> Any:
         old = self.b0.clone()

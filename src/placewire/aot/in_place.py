@@ -11,6 +11,8 @@ from .layouts import dim_order_of
 from .operators import kernel_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .graph import MethodGraph
     from .target import Target
 
@@ -70,7 +72,7 @@ def _is_contiguous(node: fx.Node, source: int) -> bool:
 
 
 def _is_plain_index_put(node: fx.Node) -> bool:
-    """Whether the in-place kernel can do it: one vector of integers, values of the exact shape."""
+    """Whether the in-place kernel can do it: one vector of integers, values that fit."""
     place, indices, source, *rest = node.args
     assert isinstance(indices, list | tuple)
     assert isinstance(place, fx.Node)
@@ -80,16 +82,30 @@ def _is_plain_index_put(node: fx.Node) -> bool:
         return False
     ((dim, index),) = vectors
     assert isinstance(index, fx.Node)
-    if not isinstance(place.meta["val"].shape[dim], int):
-        return False
     vector = index.meta["val"]
     if vector.dim() != 1 or vector.dtype not in (torch.int64, torch.int32):
         return False
-    expected = list(place.meta["val"].shape)
-    expected[dim] = vector.shape[0]
-    given = source.meta["val"].shape
-    return len(given) == len(expected) and all(
-        _expression(one) == _expression(other) for one, other in zip(given, expected, strict=True)
+    given, wanted = source.meta["val"].shape, _part(place, dim, vector)
+    if not isinstance(place.meta["val"].shape[dim], int):
+        return False
+    if all(isinstance(size, int) for size in wanted):
+        return _is_spread(given, wanted)
+    return list(map(_expression, given)) == list(map(_expression, wanted))
+
+
+def _part(place: fx.Node, dim: int, vector: torch.Tensor) -> list[Any]:
+    """The sizes of the part of a tensor that a vector of indices along `dim` says."""
+    sizes: list[Any] = list(place.meta["val"].shape)
+    sizes[dim] = vector.shape[0]
+    return sizes
+
+
+def _is_spread(given: Sequence[Any], wanted: Sequence[Any]) -> bool:
+    """Whether sizes are those that are wanted, or known to be spread to them."""
+    missing = len(wanted) - len(given)
+    return missing >= 0 and all(
+        _expression(size) in (1, _expression(other))
+        for size, other in zip(given, wanted[missing:], strict=True)
     )
 
 
@@ -175,11 +191,26 @@ def _replace(method: MethodGraph, place: fx.Node, step: fx.Node) -> None:
             else _from_start(method, step, index, place.meta["val"].shape[dim])
             for dim, index in enumerate(indices)
         ]
-        step.args = (place, tuple(natural), step.args[2])
+        (dim,) = (dim for dim, index in enumerate(indices) if index is not None)
+        source = step.args[2]
+        assert isinstance(source, fx.Node)
+        wanted = _part(place, dim, indices[dim].meta["val"])
+        step.args = (place, tuple(natural), _spread(method, step, source, wanted))
     step.target = _aten.index_put_.default
     step.args = (place, *step.args[1:])
     step.meta["val"] = place.meta["val"]
     step.replace_all_uses_with(place, delete_user_cb=lambda user: user is not step)
+
+
+def _spread(method: MethodGraph, step: fx.Node, source: fx.Node, wanted: list[Any]) -> fx.Node:
+    """Values of exactly the sizes that are wanted, as the in-place kernel takes them."""
+    value = source.meta["val"]
+    if list(map(_expression, value.shape)) == list(map(_expression, wanted)):
+        return source
+    with method.graph.inserting_before(step):
+        spread = method.graph.call_function(_aten.expand_copy.default, (source, tuple(wanted)))
+    spread.meta["val"] = method.fakes.tensor(value.dtype, wanted)
+    return spread
 
 
 def _from_start(method: MethodGraph, step: fx.Node, index: fx.Node, size: Any) -> fx.Node:
