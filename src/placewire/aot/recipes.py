@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -414,7 +413,6 @@ class Recipes:
         return self._fakes.tensor(constant.dtype, ())
 
 
-@cache
 CHECKS = frozenset(
     {
         torch.ops.aten._assert_async.default,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["known_decompositions"]
 
 
+@cache
 def known_decompositions() -> dict[OpOverload, Callable[..., object]]:
     """What torch can decompose into other operators of ATen.
 
