@@ -1,9 +1,10 @@
 """placewire: reads, checks, rewrites and makes PyTorch programs that live on more than one device.
 
-`export` makes a program of a PyTorch model (it needs torch), `PteFile` is a program file and `Device`
-a place for tensors; `placewire.retarget` moves a program from one device to another. The types that a program is made of are in the generated package
-`placewire_schema`. This module imports none of it until a name is used, so that `placewire
-generate` works even when the generated package does not.
+`export` makes a program of a PyTorch model (it needs torch), `PteFile` is a program file and
+`Device` a place for tensors; `placewire.retarget` moves a program from one device to another. The
+types that a program is made of are in the generated package `placewire_schema`. This module imports
+none of it until a name is used, so that `placewire generate` works even when the generated package
+does not.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING
 from placewire_codegen import __version__
 
 if TYPE_CHECKING:
-    from .aot import Artifact, ExportConfig, export
+    from .aot import Artifact, ExportConfig
+    from .aot.export import export
     from .device import Device
     from .pte import PteFile
 

@@ -15,7 +15,7 @@ from .partition import (
 )
 from .passes import Pass, PassOrderError, PassResult
 from .report import Copies, MethodReport, Report
-from .specs import TensorSpec, UnboundedSize, spec_of, specs_of
+from .specs import TensorSpec, UnboundedSizeError, spec_of, specs_of
 
 __all__ = [
     "Artifact",
@@ -39,7 +39,7 @@ __all__ = [
     "PropagateDevicePass",
     "Report",
     "TensorSpec",
-    "UnboundedSize",
+    "UnboundedSizeError",
     "UnsupportedError",
     "export",
     "spec_of",

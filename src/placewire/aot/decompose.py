@@ -1,4 +1,4 @@
-"""Stage 1: every operator becomes kernels of the target; all that it lacks is listed at once."""
+"""Stage 1: operators become kernels that the target has; all that it lacks is listed at once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import torch
 from torch import fx
 from torch._ops import HigherOrderOperator, OpOverload
 
+from .arguments import collected, mapped, replaced
 from .control_flow import ControlFlow, control_flow_of, is_control_flow
 from .delegates import is_delegate_call
+from .emit.calls import NUMBER_OPERATORS
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
-from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperator
+from .layouts import has_standard_layout
+from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperatorError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +82,19 @@ class _Rewriting:
 
     def _placeholder(self, node: fx.Node, given: GraphInput) -> None:
         new = self.graph.placeholder(node.name)
-        new.meta["val"] = self.method.fakes.canonical(node.meta["val"])
+        value = node.meta["val"]
+        if reason := _unwritable(value) or _unreadable(given.value):
+            self._refuse(node, f"the {given.kind.value} {given.name}", reason)
+            new.meta["val"] = self.method.fakes.tensor(torch.float32, value.shape)
+            self.inputs.append(given)
+            self._new[node] = new
+            return
+        if isinstance(value, torch.Tensor) and not _keeps_layout(given, value):
+            new.meta["val"] = self.method.fakes.tensor(value.dtype, value.shape)
+            if isinstance(given.value, torch.Tensor):
+                given = replace(given, value=given.value.contiguous())
+        else:
+            new.meta["val"] = self.method.fakes.canonical(value)
         self.inputs.append(given)
         self._new[node] = new
 
@@ -104,28 +119,45 @@ class _Rewriting:
         if target is torch.ops.aten.sym_size.int:
             return self._size_of(node, args)
         if isinstance(target, HigherOrderOperator):
-            self._refuse(node, target, "it is none of cond, map, scan and while_loop")
-            return self._taken_apart(self.graph.call_function(target))
+            self._refuse(node, str(target), "it is none of cond, map, scan and while_loop")
+            refused = self.graph.call_function(target)
+            refused.meta["val"] = self.method.fakes.canonical(node.meta["val"])
+            return self._taken_apart(refused)
         if not isinstance(target, OpOverload):
             return self._number(node, args, kwargs)
         if target is torch.ops.aten.detach_.default:
             return args[0]
-        if target._schema.is_mutable:
+        if self._is_unwritable(node):
             return self._taken_apart(self._copied(node))
-        operands = list(dict.fromkeys(_nodes_in((args, kwargs))))
+        if target._schema.is_mutable:
+            if not self.recipes.has_kernel(target):
+                self._refuse(node, target, f"{self.recipes.target} has no kernel for it")
+            return self._taken_apart(self._copied(node))
+        operands = collected((args, kwargs), fx.Node)
         names = {operand: Operand(index) for index, operand in enumerate(operands)}
         try:
             recipe = self.recipes.find(
                 target,
-                _renamed(args, names),
-                _renamed(kwargs, names),
+                replaced(args, fx.Node, names),
+                replaced(kwargs, fx.Node, names),
                 [operand.meta["val"] for operand in operands],
                 self._data_dependent_value(node),
             )
-        except UnsupportedOperator as error:
+        except UnsupportedOperatorError as error:
             self._refuse(node, error.operator, error.reason)
             return self._taken_apart(self._copied(node))
         return self._spliced(recipe, operands, node)
+
+    def _is_unwritable(self, node: fx.Node) -> bool:
+        """Whether a call has to do with a kind of tensor that no program can hold.
+
+        It is listed where such a tensor first appears, not again for all that follows from it.
+        """
+        operands = [_unwritable(argument.meta.get("val")) for argument in node.all_input_nodes]
+        reason = _unwritable(node.meta.get("val"))
+        if reason and not any(operands):
+            self._refuse(node, node.target, reason)
+        return reason is not None or any(operands)
 
     def _spliced(self, recipe: Recipe, operands: Sequence[fx.Node], source: fx.Node) -> Any:
         """Put the steps of a recipe into the graph; gives back the nodes of its result."""
@@ -143,15 +175,16 @@ class _Rewriting:
 
         for step in recipe.steps:
             node = self.graph.call_function(
-                step.target, _mapped(step.args, place), _mapped(step.kwargs, place)
+                step.target, mapped(step.args, place), mapped(step.kwargs, place)
             )
             node.meta["val"] = step.value
             _take_source(node, source)
             results.append(node)
-        return _mapped(recipe.result, place)
+        return mapped(recipe.result, place)
 
     def _control_flow(self, node: fx.Node, flow: ControlFlow) -> Any:
         """Decompose the bodies of a branch or loop, each anew for every use."""
+        flow = replace(flow, outside=tuple(map(self._contiguous, flow.outside)))
         bodies = []
         for body in flow.bodies:
             rewriting = _Rewriting(body, self.recipes)
@@ -240,8 +273,8 @@ class _Rewriting:
             return value
         known = self._sizes.get(args)
         if known is None:
-            assert callable(node.target)
-            known = self._sizes[args] = self.graph.call_function(node.target, args)
+            size_of = torch.ops.aten.sym_size.int
+            known = self._sizes[args] = self.graph.call_function(size_of, args)
             known.meta["val"] = value
             _take_source(known, node)
         return known
@@ -251,6 +284,9 @@ class _Rewriting:
         value = self.method.fakes.canonical(node.meta["val"])
         if isinstance(value, bool | int | float):
             return value
+        if node.target not in NUMBER_OPERATORS and not _is_only_checked(node):
+            name = getattr(node.target, "__name__", str(node.target))
+            self._refuse(node, name, f"{self.recipes.target} has no kernel for it on sizes")
         assert callable(node.target)
         new = self.graph.call_function(node.target, args, kwargs)
         new.meta["val"] = value
@@ -260,7 +296,8 @@ class _Rewriting:
     def _copied(self, node: fx.Node) -> fx.Node:
         new = self.graph.node_copy(node, lambda old: self._new[old])
         if "val" in node.meta:
-            new.meta["val"] = self.method.fakes.canonical(node.meta["val"])
+            value = node.meta["val"]
+            new.meta["val"] = value if _unwritable(value) else self.method.fakes.canonical(value)
         return new
 
     def _data_dependent_value(self, node: fx.Node) -> object:
@@ -272,36 +309,52 @@ class _Rewriting:
         self.unsupported.append(Unsupported(self.method.name, str(what), reason, source_of(node)))
 
     def _resolved(self, structure: Any) -> Any:
-        return _mapped(
-            structure, lambda item: self._new[item] if isinstance(item, fx.Node) else item
-        )
+        return replaced(structure, fx.Node, self._new)
+
+
+def _is_only_checked(node: fx.Node) -> bool:
+    """Whether a number is used for nothing but checks, which programs leave out."""
+    return all(
+        user.target in CHECKS
+        or (user.op == "call_function" and _is_on_numbers(user) and _is_only_checked(user))
+        for user in node.users
+    )
+
+
+def _is_on_numbers(node: fx.Node) -> bool:
+    return not isinstance(node.target, OpOverload | HigherOrderOperator)
+
+
+def _unwritable(value: object) -> str | None:
+    """Why no program can hold a value; None if it can, or has nothing to do with tensors."""
+    if isinstance(value, list | tuple):
+        return next(filter(None, map(_unwritable, value)), None)
+    if not isinstance(value, torch.Tensor):
+        return None
+    if value.layout is not torch.strided:
+        return f"programs hold dense tensors; found the layout {value.layout}"
+    if value.dtype.is_complex:
+        return f"programs hold no complex numbers; found {value.dtype}"
+    return None
+
+
+def _unreadable(value: object) -> str | None:
+    """Why the data of a parameter, buffer or constant cannot be stored; None if it can."""
+    if isinstance(value, torch.Tensor) and value.is_meta:
+        return "its data has to be stored; found a tensor on the device meta, which has none"
+    return None
+
+
+def _keeps_layout(given: GraphInput, value: torch.Tensor) -> bool:
+    """Whether a tensor from outside is taken as it lies; if not, it has to be contiguous.
+
+    Runtimes take arguments that are contiguous or have their channels last. What we store
+    ourselves can be contiguous.
+    """
+    return given.kind is InputKind.USER and has_standard_layout(value)
 
 
 def _take_source(node: fx.Node, source: fx.Node) -> None:
     for key in ("stack_trace", "nn_module_stack"):
         if key in source.meta:
             node.meta[key] = source.meta[key]
-
-
-def _nodes_in(structure: Any) -> list[fx.Node]:
-    found: list[fx.Node] = []
-
-    def see(item: object) -> object:
-        if isinstance(item, fx.Node):
-            found.append(item)
-        return item
-
-    _mapped(structure, see)
-    return found
-
-
-def _renamed(structure: Any, names: dict[fx.Node, Operand]) -> Any:
-    return _mapped(structure, lambda item: names[item] if isinstance(item, fx.Node) else item)
-
-
-def _mapped(structure: Any, function: Any) -> Any:
-    if isinstance(structure, list | tuple):
-        return tuple(_mapped(item, function) for item in structure)
-    if isinstance(structure, dict):
-        return {key: _mapped(item, function) for key, item in structure.items()}
-    return function(structure)

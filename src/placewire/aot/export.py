@@ -22,6 +22,7 @@ from .delegates import lower_delegates
 from .devices import PropagateDevicePass
 from .emit import BlobPool, ConstantPool, emit_method
 from .in_place import write_in_place
+from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
 from .partition import Partitioner, partition, preserved_operators
 from .passes import Pass, run_passes
@@ -109,7 +110,8 @@ def export(
     Args:
         model: A module, which is given to `torch.export` with `args`; or what that made of one; or
             several methods by name.
-        args, kwargs: Example arguments of a module.
+        args: Example arguments of a module.
+        kwargs: Example keyword arguments of a module.
         dynamic_shapes: As `torch.export.export` takes it, for a module.
         partitioners: What chooses the parts that backends get; the first one takes first.
         passes: Passes to run on every method after devices are known and before memory is planned.
@@ -120,7 +122,7 @@ def export(
             are listed.
         PartitionError: A partitioner gives partitions that no order of the graph can call.
         InvalidArgumentError: A delegate names a device that there cannot be.
-        UnboundedSize: A dynamic dimension has no maximum.
+        UnboundedSizeError: A dynamic dimension has no maximum.
         InvalidOutputError: The validator rejects the result.
     """
     config = config or ExportConfig()
@@ -211,6 +213,8 @@ class _Lowering:
             return decompose(method, Recipes(method.fakes, self.target))
 
     def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
+        with self.report.stage("layouts"):
+            make_layouts_explicit(method)
         with self.report.stage("simplify"):
             simplify(method)
             write_in_place(method, self.target)

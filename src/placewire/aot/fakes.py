@@ -1,4 +1,4 @@
-"""Fake tensors: what a graph knows of a tensor that does not exist yet, one object per distinct one.
+"""Fake tensors: what a graph knows of tensors that do not exist yet, one object per distinct one.
 
 Two tensors of a graph with the same dtype, shape and strides share one fake tensor, so that it can
 be compared, and used as a key, by identity. Sharing says nothing about memory: what aliases what
@@ -65,14 +65,15 @@ class FakeValues:
         self, dtype: torch.dtype, sizes: Iterable[Size], strides: Iterable[Size] | None = None
     ) -> FakeTensor:
         """The fake tensor of a dtype, shape and strides; contiguous if no strides are given."""
-        sizes = [self._size(size) for size in sizes]
-        steps = _contiguous_strides(sizes) if strides is None else [*map(self._size, strides)]
-        key = (dtype, *map(_expression, sizes), "strides", *map(_expression, steps))
+        shape = [self._size(size) for size in sizes]
+        steps = _contiguous_strides(shape) if strides is None else [*map(self._size, strides)]
+        key = (dtype, *map(_expression, shape), "strides", *map(_expression, steps))
         found = self._tensors.get(key)
         if found is None:
             with self.tracing():
-                found = torch.empty_strided(sizes, steps, dtype=dtype, device="cpu")
-            assert isinstance(found, FakeTensor)
+                made = torch.empty_strided(shape, steps, dtype=dtype, device="cpu")
+            assert isinstance(made, FakeTensor)
+            found = made
             self._tensors[key] = found
             self._keys[id(found)] = key
         return found
@@ -98,7 +99,9 @@ class FakeValues:
         if isinstance(size, int):
             return size
         bound = bound_sympy(size.node.expr, self._environment.var_to_range).upper
-        return int(bound) if bound.is_finite and abs(int(bound)) < _UNBOUNDED else None
+        if not isinstance(bound, sympy.Integer) or abs(int(bound)) >= _UNBOUNDED:
+            return None
+        return int(bound)
 
     def is_natural(self, size: Size) -> bool:
         """Whether a number is known to be zero or more."""
@@ -115,7 +118,7 @@ class FakeValues:
         batch norm and dropout would be traced as their CPU kernels.
         """
         mkldnn = torch._C._get_mkldnn_enabled()
-        torch._C._set_mkldnn_enabled(False)
+        torch._C._set_mkldnn_enabled(False)  # noqa: FBT003
         try:
             with torch.no_grad(), self.mode, enable_python_dispatcher():
                 yield

@@ -7,12 +7,16 @@ and results of the method nest.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
+
+from .sources import frames_of
 
 if TYPE_CHECKING:
     from torch.utils._pytree import TreeSpec
@@ -123,13 +127,16 @@ class MethodGraph:
 
 
 def source_of(node: fx.Node) -> str | None:
-    """The line of the user's code that a node comes from: `model.py:12 in forward: x + 1`."""
-    trace = node.meta.get("stack_trace")
-    lines = [line.strip() for line in trace.splitlines()] if isinstance(trace, str) else []
-    for position in range(len(lines) - 1, -1, -1):
-        if lines[position].startswith("File "):
-            place, _, function = lines[position].partition(", in ")
-            file, _, line = place.removeprefix("File ").partition(", line ")
-            code = lines[position + 1] if position + 1 < len(lines) else ""
-            return f"{file.strip(chr(34))}:{line} in {function}: {code}".rstrip(": ")
-    return None
+    """The line of the user's code that a node comes from: `model.py:12 in forward: x + 1`.
+
+    That is the innermost line outside of torch, if there is one.
+    """
+    frames = frames_of(node)
+    mine = [frame for frame in frames if not (frame.filename or "").startswith(_TORCH)]
+    if not frames:
+        return None
+    frame = (mine or frames)[-1]
+    return f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.context or ''}".rstrip(": ")
+
+
+_TORCH = f"{Path(torch.__file__).parent}{os.sep}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import fx
 
+from .layouts import dim_order_of
 from .operators import kernel_of
-from .specs import dim_order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def _is_contiguous(node: fx.Node, source: int) -> bool:
     """Whether a tensor and what is written to it lie in the order of their dimensions."""
     values = [node.args[position].meta["val"] for position in (0, source)]  # type: ignore[union-attr]
     return values[0].dtype is values[1].dtype and all(
-        dim_order_of(value.stride()) == tuple(range(value.dim())) for value in values
+        dim_order_of(value) == tuple(range(value.dim())) for value in values
     )
 
 

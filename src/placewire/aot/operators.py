@@ -1,4 +1,4 @@
-"""Operators: which kernel computes a functional operator, found by schema and never listed by hand."""
+"""Operators: which kernel computes a functional operator, found by schema, not listed by hand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,12 @@ def kernel_name(operator: OpOverload) -> str:
 
 def wire_name(operator: OpOverload) -> tuple[str, str]:
     """Name and overload as a program says them; the default overload is the empty string."""
-    return operator._schema.name, operator._schema.overload_name
+    name = operator._schema.name
+    return _WIRE_NAMES.get(name, name), operator._schema.overload_name
+
+
+_WIRE_NAMES = {"placewire::clone_dim_order": "dim_order_ops::_clone_dim_order"}
+"""How the runtime calls operators of ours; its own cannot be registered a second time."""
 
 
 def out_arguments(operator: OpOverload) -> list[torch._C.Argument]:
@@ -84,7 +89,7 @@ def scalar_variant(operator: OpOverload) -> OpOverload | None:
 
 
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")
-"""What a functional operator says of the tensor it creates; an out variant sees it on the tensor."""
+"""What a functional operator says of a tensor it creates; an out variant sees it on the tensor."""
 
 
 @cache
@@ -99,9 +104,9 @@ def out_variant(operator: OpOverload) -> OpOverload | None:
     bare = [argument for argument in wanted if argument[0] not in _OPTIONS]
     candidates = [other for other in _overloads(operator) if _can_hold(operator, other)]
     for arguments_taken in (wanted, bare):
-        for other in candidates:
-            if _takes(other, arguments_taken):
-                return other
+        fitting = [other for other in candidates if _takes(other, arguments_taken)]
+        if fitting:
+            return min(fitting, key=lambda other: len(other._schema.arguments))
     return None
 
 

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
-from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table
+from torch._decomp import decomposition_table
 from torch._ops import OpOverload
+from torch._subclasses.functional_tensor import FunctionalTensorMode, dispatch_functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from .arguments import collected, mapped, replaced
+from .decompositions import OWN_DECOMPOSITIONS, CannotDecomposeError
+from .decompositions.of_torch import known_decompositions
+from .emit.calls import NUMBER_OPERATORS
+from .limits import limit_of
 from .operators import copying_variant, kernel_of, scalar_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from .fakes import FakeValues
     from .target import Target
@@ -34,11 +40,11 @@ __all__ = [
     "Recipes",
     "Result",
     "Step",
-    "UnsupportedOperator",
+    "UnsupportedOperatorError",
 ]
 
 
-class UnsupportedOperator(Exception):
+class UnsupportedOperatorError(Exception):
     """No kernel of the target computes an operator, and nothing decomposes it."""
 
     def __init__(self, operator: object, reason: str) -> None:
@@ -110,12 +116,20 @@ class Recipes:
         self._fakes = fakes
         self._target = target
         self._preserved = preserved
-        self._found: dict[object, Recipe | UnsupportedOperator] = {}
+        self._found: dict[object, Recipe | UnsupportedOperatorError] = {}
+        self._known = known_decompositions()
         self._decompositions = {
-            op: function
-            for op, function in _known_decompositions().items()
-            if not self._is_kept(op)
+            op: function for op, function in self._known.items() if not self._is_kept(op)
         }
+
+    @property
+    def target(self) -> str:
+        """The name of the target."""
+        return self._target.name
+
+    def has_kernel(self, op: OpOverload) -> bool:
+        """Whether the target computes an operator as it is, or a backend takes it."""
+        return self._is_kept(op)
 
     def find(
         self,
@@ -129,13 +143,14 @@ class Recipes:
 
         Args:
             op: The operator.
-            args, kwargs: Its arguments, with `Operand` in the place of nodes.
+            args: Its positional arguments, with `Operand` in the place of nodes.
+            kwargs: Its other arguments, likewise.
             operands: Fake values of the operands.
             value: The value of the result, if it cannot be worked out again because the sizes of
                 it depend on data.
 
         Raises:
-            UnsupportedOperator: There is none.
+            UnsupportedOperatorError: There is none.
         """
         key = (
             op,
@@ -146,12 +161,17 @@ class Recipes:
         )
         found = self._found.get(key)
         if found is None:
+            self._found[key] = UnsupportedOperatorError(op, "it decomposes into itself")
             try:
                 found = self._make(op, args, dict(kwargs), operands, value)
-            except UnsupportedOperator as error:
+            except UnsupportedOperatorError as error:
                 found = error
+            except GuardOnDataDependentSymNode as error:
+                found = UnsupportedOperatorError(
+                    op, f"a size depends on data: {_first_line(error)}"
+                )
             self._found[key] = found
-        if isinstance(found, UnsupportedOperator):
+        if isinstance(found, UnsupportedOperatorError):
             raise found
         return found
 
@@ -172,9 +192,28 @@ class Recipes:
             return Recipe((), args[0])
         op = _SYNONYMS.get(op, op)
         op, args, kwargs = self._with_numbers_as_tensors(op, args, kwargs, operands)
-        if self._is_kept(op):
+        if not self._is_kept(op):
+            reason = f"the target {self._target.name} has no kernel for it"
+            return self._decomposed(op, args, kwargs, operands, reason)
+        limit = self._limit(op, args, kwargs, operands)
+        if limit is None:
             return self._call(op, args, kwargs, operands, value)
-        return self._traced(op, args, kwargs, operands)
+        return self._decomposed(op, args, kwargs, operands, limit)
+
+    def _limit(
+        self,
+        op: OpOverload,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        operands: Sequence[object],
+    ) -> str | None:
+        """Why the kernel of an operator cannot take these arguments; None if it can."""
+        if op in self._preserved:
+            return None
+        names = (argument.name for argument in op._schema.arguments)
+        defaults = {a.name: a.default_value for a in op._schema.arguments if a.has_default_value()}
+        given = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        return limit_of(op, _filled(given, operands, self._constant))
 
     def _call(
         self,
@@ -193,6 +232,7 @@ class Recipes:
                     **_filled(kwargs, operands, self._constant),
                 )
         value = self._fakes.canonical(value)
+        kwargs = {name: given for name, given in kwargs.items() if name not in _SETTLED}
         result: Any = Result(0)
         if isinstance(value, tuple):
             result = tuple(Result(0, item) for item in range(len(value)))
@@ -226,34 +266,58 @@ class Recipes:
         for place in places:
             number = args[place]
             if isinstance(number, Operand):
-                raise UnsupportedOperator(op, "a symbolic number stands where it takes a tensor")
+                raise UnsupportedOperatorError(
+                    op, "a symbolic number stands where it takes a tensor"
+                )
             replaced[place] = Constant(_dtype_beside(number, dtype), number)
         return op, tuple(replaced), kwargs
 
-    def _traced(
+    def _decomposed(
         self,
         op: OpOverload,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         operands: Sequence[object],
+        reason: str,
     ) -> Recipe:
-        """The steps that an operator decomposes into."""
+        """The steps that an operator decomposes into; `reason` says why it has to be."""
+        for function in self._ways_to_decompose(op):
 
-        def call(*values: object) -> object:
-            return op(
-                *_filled(args, values, self._constant), **_filled(kwargs, values, self._constant)
-            )
+            def call(*values: object, function: Callable[..., object] = function) -> object:
+                return function(
+                    *_filled(args, values, self._constant),
+                    **_filled(kwargs, values, self._constant),
+                )
 
-        try:
-            traced = self._trace(call, operands)
-            if any(_writes(node) for node in traced.nodes):
-                functional = torch.func.functionalize(call, remove="mutations")
-                traced = self._trace(functional, operands)
-        except (NotImplementedError, RuntimeError, TypeError) as error:
-            raise UnsupportedOperator(
-                op, f"it cannot be decomposed: {_first_line(error)}"
-            ) from error
-        return self._lowered(op, traced)
+            try:
+                traced = self._trace(call, operands)
+                if any(_writes(node) for node in traced.nodes):
+                    functional = dispatch_functionalize(
+                        call, mode=FunctionalTensorMode(export=True)
+                    )
+                    traced = self._trace(functional, operands)
+            except CannotDecomposeError as error:
+                reason = str(error)
+            except (NotImplementedError, RuntimeError, TypeError) as error:
+                reason = f"{reason}, and it cannot be decomposed: {_first_line(error)}"
+            else:
+                if _is_only(traced, op):
+                    continue
+                try:
+                    return self._lowered(op, traced)
+                except UnsupportedOperatorError as error:
+                    reason = f"it decomposes into {error.operator}: {error.reason}"
+        raise UnsupportedOperatorError(op, reason)
+
+    def _ways_to_decompose(self, op: OpOverload) -> Iterator[Callable[..., object]]:
+        """Functions that say an operator in terms of others, the best first."""
+        if op in OWN_DECOMPOSITIONS:
+            yield OWN_DECOMPOSITIONS[op]
+        if op in self._known:
+            yield self._known[op]
+        yield op
+        if op in decomposition_table:
+            yield decomposition_table[op]
 
     def _trace(self, call: Callable[..., object], operands: Sequence[object]) -> fx.Graph:
         values = [self._fakes.distinct(value) for value in operands]
@@ -280,37 +344,41 @@ class Recipes:
             if node.op == "get_attr":
                 references[node] = self._known_constant(op, traced, node)
             elif node.op == "call_function" and node.target not in CHECKS:
-                references[node] = self._appended(op, node, references, values, steps)
+                references[node] = self._appended(node, references, values, steps)
         results = traced.output_node().args[0]
-        return Recipe(tuple(steps), _referring(results, references))
+        return Recipe(tuple(steps), replaced(results, fx.Node, references))
 
     def _appended(
         self,
-        op: OpOverload,
         node: fx.Node,
         references: dict[fx.Node, Any],
         values: dict[Any, object],
         steps: list[Step],
     ) -> Any:
         """Append the steps of one traced call and say what refers to its result."""
-        target, args = node.target, _referring(node.args, references)
-        kwargs = _referring(node.kwargs, references)
+        target, args = node.target, replaced(node.args, fx.Node, references)
+        kwargs = replaced(node.kwargs, fx.Node, references)
         if target is operator.getitem:
             return args[0][args[1]]
+        if isinstance(target, type) and issubclass(target, tuple):
+            return args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
         if not isinstance(target, OpOverload):
             assert callable(target)
+            if target not in NUMBER_OPERATORS:
+                name = getattr(target, "__name__", str(target))
+                raise UnsupportedOperatorError(
+                    name, f"the target {self._target.name} has no kernel for it on sizes"
+                )
             value = self._fakes.canonical(node.meta["val"])
             steps.append(Step(target, args, kwargs, value))
             values[Result(len(steps) - 1)] = value
             return Result(len(steps) - 1)
-        if target is op and not self._is_kept(target) and _same_call(node):
-            raise UnsupportedOperator(op, f"the target {self._target.name} has no kernel for it")
-        outer = list(dict.fromkeys(_references_in((args, kwargs))))
+        outer = collected((args, kwargs), (Operand, Result))
         inner_names = {reference: Operand(i) for i, reference in enumerate(outer)}
         recipe = self.find(
             target,
-            _renamed(args, inner_names),
-            _renamed(kwargs, inner_names),
+            replaced(args, (Operand, Result), inner_names),
+            replaced(kwargs, (Operand, Result), inner_names),
             [values[reference] for reference in outer],
         )
         base = len(steps)
@@ -336,28 +404,13 @@ class Recipes:
         known = getattr(tensor, "constant", None)
         tensor = known if known is not None else tensor
         if tensor.dim() != 0 or isinstance(tensor, torch._subclasses.FakeTensor):
-            raise UnsupportedOperator(op, "its decomposition needs a tensor that is not a number")
+            raise UnsupportedOperatorError(
+                op, "its decomposition needs a tensor that is not a number"
+            )
         return Constant(tensor.dtype, tensor.item())
 
     def _constant(self, constant: Constant) -> torch.Tensor:
         return self._fakes.tensor(constant.dtype, ())
-
-
-@cache
-def _known_decompositions() -> dict[OpOverload, Callable[..., object]]:
-    """What torch can decompose into other operators of ATen.
-
-    The core decompositions, and of the rest of its table those that are not reference
-    implementations: these end in `prims`, which no runtime has.
-    """
-    rest = {
-        op: function
-        for op, function in decomposition_table.items()
-        if not function.__module__.startswith("torch._refs")
-    }
-    # Without the composite operators of `core_aten_decompositions`, which a trace takes apart anyway.
-    table = {**rest, **_core_aten_decompositions_post_autograd()}
-    return {op: function for op, function in table.items() if isinstance(op, OpOverload)}
 
 
 CHECKS = frozenset(
@@ -381,6 +434,9 @@ _IDENTITIES = frozenset(
     }
 )
 """Operators that give what they are given, once nothing writes to a tensor any more."""
+
+_SETTLED = frozenset({"memory_format", "non_blocking"})
+"""Arguments of copies that the value of the result says already, or that mean nothing here."""
 
 _NOT_KEPT = frozenset({torch.ops.aten.narrow.default})
 """Operators that become others although there is a kernel: that of `narrow_copy` ends the process
@@ -408,9 +464,10 @@ def _writes(node: fx.Node) -> bool:
     return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
 
 
-def _same_call(node: fx.Node) -> bool:
-    """Whether a traced call has only the trace's own arguments, so nothing was decomposed."""
-    return all(argument.op == "placeholder" for argument in node.all_input_nodes)
+def _is_only(traced: fx.Graph, op: OpOverload) -> bool:
+    """Whether a trace does nothing but call the operator itself, so nothing was decomposed."""
+    calls = traced.find_nodes(op="call_function", target=op)
+    return any(all(a.op == "placeholder" for a in node.all_input_nodes) for node in calls)
 
 
 def _first_line(error: Exception) -> str:
@@ -427,18 +484,7 @@ def _filled(
             return values[item.index]
         return constant(item) if isinstance(item, Constant) else item
 
-    return _mapped(structure, fill)
-
-
-def _referring(structure: Any, references: dict[fx.Node, Any]) -> Any:
-    return _mapped(structure, lambda item: references[item] if isinstance(item, fx.Node) else item)
-
-
-def _renamed(structure: Any, names: Mapping[Any, Operand]) -> Any:
-    def rename(item: object) -> object:
-        return names[item] if isinstance(item, Operand | Result) else item
-
-    return _mapped(structure, rename)
+    return mapped(structure, fill)
 
 
 def _moved(structure: Any, outer: Sequence[Any], base: int) -> Any:
@@ -449,25 +495,4 @@ def _moved(structure: Any, outer: Sequence[Any], base: int) -> Any:
             return outer[item.index]
         return Result(base + item.step, item.item) if isinstance(item, Result) else item
 
-    return _mapped(structure, move)
-
-
-def _references_in(structure: Any) -> Iterable[Any]:
-    found: list[Any] = []
-
-    def see(item: object) -> object:
-        if isinstance(item, Operand | Result):
-            found.append(item)
-        return item
-
-    _mapped(structure, see)
-    return found
-
-
-def _mapped(structure: Any, function: Callable[[Any], Any]) -> Any:
-    """Apply a function to the leaves of nested tuples, lists, slices and dictionaries."""
-    if isinstance(structure, list | tuple):
-        return tuple(_mapped(item, function) for item in structure)
-    if isinstance(structure, dict):
-        return {key: _mapped(item, function) for key, item in structure.items()}
-    return function(structure)
+    return mapped(structure, move)

@@ -23,7 +23,7 @@ __all__ = ["Copies", "MethodReport", "Report", "report_of"]
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Copies in one direction: how many there are, and the most bytes that a call moves with them."""
+    """Copies in one direction: how many, and the most bytes that a call moves with them."""
 
     count: int = 0
     nbytes: int = 0

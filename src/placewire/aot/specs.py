@@ -13,23 +13,23 @@ from placewire.placement import CPU
 
 from .control_flow import ControlFlow, control_flow_of, is_control_flow, operands_of, set_aside
 from .delegates import is_delegate_call
-from .graph import GraphInput, InputKind, MethodGraph
+from .graph import GraphInput, InputKind, MethodGraph, source_of
+from .layouts import dim_order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from torch import fx
 
     from placewire.device import Device
 
-    from .fakes import FakeValues, Size
+    from .fakes import FakeValues
 
 __all__ = [
     "Place",
     "TensorSpec",
-    "UnboundedSize",
+    "UnboundedSizeError",
     "add_specs",
-    "dim_order_of",
     "is_item",
     "scalar_type_of",
     "spec_of",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-class UnboundedSize(ValueError):
+class UnboundedSizeError(ValueError):
     """A tensor has a size that nothing bounds, so no memory can be planned for it."""
 
 
@@ -127,7 +127,7 @@ def add_specs(method: MethodGraph) -> None:
     """Give every node that stands for tensors its specs: `meta["spec"]`.
 
     Raises:
-        UnboundedSize: A size has no upper bound; the message names the node.
+        UnboundedSizeError: A size has no upper bound; the message names the node.
     """
     _Specs(method, {}).add()
 
@@ -279,30 +279,27 @@ def is_item(node: fx.Node) -> bool:
 
 
 def _spec(node: fx.Node, value: torch.Tensor, fakes: FakeValues) -> TensorSpec:
-    sizes = [_bounded(node, size, fakes) for size in value.shape]
+    sizes = [_bounded(node, value, dimension, fakes) for dimension in range(value.dim())]
     static = all(isinstance(size, int) for size in value.shape)
     return TensorSpec(
         scalar_type=scalar_type_of(value.dtype),
         sizes=tuple(sizes),
-        dim_order=dim_order_of(value.stride()),
+        dim_order=dim_order_of(value),
         dynamism=TensorShapeDynamism.STATIC if static else TensorShapeDynamism.DYNAMIC_BOUND,
     )
 
 
-def _bounded(node: fx.Node, size: Size, fakes: FakeValues) -> int:
-    bound = fakes.upper_bound(size)
+def _bounded(node: fx.Node, value: torch.Tensor, dimension: int, fakes: FakeValues) -> int:
+    bound = fakes.upper_bound(value.shape[dimension])
     if bound is None:
-        raise UnboundedSize(
-            f"{node.name}: nothing bounds the size {size} of {tuple(node.meta['val'].shape)}; "
-            "give its dimension a maximum: torch.export.Dim(name, max=...)"
+        source = source_of(node)
+        where = f"\n    {source}" if source else ""
+        raise UnboundedSizeError(
+            f"{node.name}: nothing bounds dimension {dimension} of {tuple(value.shape)}; give it a "
+            "maximum: torch.export.Dim(name, max=...) for an input, torch._check(size <= ...) for "
+            f"a size that depends on data{where}"
         )
     return bound
-
-
-def dim_order_of(strides: Sequence[Size]) -> tuple[int, ...]:
-    """The dimensions from the one with the largest stride to that with the smallest."""
-    hinted = [stride if isinstance(stride, int) else stride.node.hint for stride in strides]
-    return tuple(sorted(range(len(hinted)), key=lambda dimension: -hinted[dimension]))
 
 
 _SCALAR_TYPES = {

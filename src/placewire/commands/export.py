@@ -6,14 +6,14 @@ import json
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import count, fail, output, say
 
 if TYPE_CHECKING:
-    from placewire.aot import Artifact, ExportConfig, MethodReport
+    from placewire.aot import Artifact, MethodReport, Partitioner
 
 __all__ = ["export"]
 
@@ -75,7 +75,8 @@ def export(
     arguments (and, if wanted, a dictionary of keyword arguments), an ExportedProgram, or a
     dictionary of methods by name.
     """
-    from placewire.aot import ExportConfig, InvalidOutputError, UnboundedSize, UnsupportedError
+    from placewire.aot import ExportConfig, InvalidOutputError, UnboundedSizeError, UnsupportedError
+    from placewire.aot import export as export_model
     from placewire.aot.source import SourceError, load_source
 
     config = ExportConfig(
@@ -85,13 +86,15 @@ def export(
         skip_d2h_for_method_outputs=skip_d2h,
         stacktraces=stacktraces,
     )
+    partitioners = _partitioners(device)
     try:
         model, args, kwargs = load_source(source)
     except SourceError as error:
         raise typer.BadParameter(str(error)) from None
     try:
-        artifact = _exported(model, args, kwargs, device, config)
-    except (UnsupportedError, UnboundedSize, InvalidOutputError) as error:
+        say("exporting ...")
+        artifact = export_model(model, args, kwargs, partitioners=partitioners, config=config)
+    except (UnsupportedError, UnboundedSizeError, InvalidOutputError) as error:
         raise fail(str(error)) from None
     artifact.save(out)
     if as_json:
@@ -100,17 +103,26 @@ def export(
         _show(out, artifact)
 
 
-def _exported(
-    model: Any,
-    args: tuple[Any, ...] | None,
-    kwargs: dict[str, Any] | None,
-    device: str | None,
-    config: ExportConfig,
-) -> Artifact:
-    from placewire.aot import export as export_model
+def _partitioners(device: str | None) -> list[Partitioner]:
+    """What puts a whole model on a device; nothing if it stays on the CPU."""
+    from placewire_schema.program import CompileSpec
 
-    say("exporting ...")
-    return export_model(model, args, kwargs, config=config)
+    from placewire.aot import EverythingPartitioner
+    from placewire.backends import TorchBackend
+    from placewire.device import Device
+    from placewire.placement import TARGET_DEVICE
+
+    if device is None:
+        return []
+    try:
+        target = Device.parse(device)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--device") from None
+    if target.is_cpu:
+        return []
+    return [
+        EverythingPartitioner(TorchBackend(), [CompileSpec(TARGET_DEVICE, str(target).encode())])
+    ]
 
 
 def _as_json(artifact: Artifact) -> dict[str, object]:

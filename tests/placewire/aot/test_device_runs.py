@@ -130,7 +130,7 @@ class Accumulator(torch.nn.Module):
 
 class Loop(torch.nn.Module):
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
-        return while_loop(  # type: ignore[no-untyped-call]
+        return while_loop(
             lambda count, _: count < 3,
             lambda count, value: (count + 1, value + y),
             (torch.tensor(0), x + y),

@@ -10,13 +10,11 @@ import torch
 from torch import fx
 from torch._ops import OpOverload
 
-from placewire.aot.operators import kernel_of, out_arguments, wire_name
+from placewire.aot.operators import out_arguments
 from placewire.aot.specs import specs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from placewire.aot.target import Target
 
     from .values import ValueTable
 

@@ -35,7 +35,7 @@ class ConstantPool:
         known = self._by_memory.get(memory) if tensor.nbytes else None
         if known is None:
             data = _bytes_of(tensor)
-            digest = hashlib.sha256(data).digest()
+            digest = hashlib.sha256(data.data).digest()
             known = self._by_content.get(digest)
             if known is None:
                 self._data.append(data)
@@ -68,6 +68,7 @@ class ConstantPool:
 def _bytes_of(tensor: torch.Tensor) -> np.ndarray:
     """The bytes of a tensor's elements as they lie in memory, without gaps."""
     tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
-    order = sorted(range(tensor.dim()), key=lambda dimension: -tensor.stride(dimension))
+    strides = tensor.stride()
+    order = sorted(range(tensor.dim()), key=lambda dimension: -strides[dimension])
     dense = tensor.permute(order).contiguous()
     return dense.reshape(-1).view(torch.uint8).numpy()

@@ -20,7 +20,6 @@ from placewire_schema.program import (
 )
 from torch import fx
 from torch._ops import OpOverload
-from torch.utils import _pytree as pytree
 
 from placewire.aot.control_flow import is_control_flow
 from placewire.aot.copies import CopyKind, copy_kind
@@ -33,6 +32,7 @@ from placewire.aot.views import is_view
 
 from .calls import argument_value, kernel_arguments, number_operator
 from .control_flow import emit_control_flow
+from .nesting import nesting_text
 from .values import ValueTable
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def emit_method(
     return ExecutionPlan(
         name=method.name,
         container_meta_type=ContainerMetadata(
-            pytree.treespec_dumps(method.in_spec), pytree.treespec_dumps(method.out_spec)
+            nesting_text(method.in_spec), nesting_text(method.out_spec)
         ),
         values=emission.values.values,
         inputs=inputs,

@@ -1,4 +1,4 @@
-"""Values: the entries of a method's value table, made from nodes and from what stands in arguments."""
+"""Values: the entries of a method's value table, made from nodes and from literal arguments."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from placewire.aot.specs import scalar_type_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from placewire.aot.specs import TensorSpec
     from placewire_schema.program import KernelTypes
+
+    from placewire.aot.specs import TensorSpec
 
     from .constants import ConstantPool
 
@@ -76,7 +77,7 @@ class ValueTable:
     def result(self, value: object) -> int:
         """A value for a symbolic number that an instruction computes."""
         if isinstance(value, torch.SymBool | bool):
-            return self.append(Bool(False))
+            return self.append(Bool(bool_val=False))
         if isinstance(value, torch.SymFloat | float):
             return self.append(Double(0.0))
         return self.append(Int(0))

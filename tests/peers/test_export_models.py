@@ -1,0 +1,150 @@
+"""What we export computes on ExecuTorch's runtime what PyTorch computes: the table of models."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+runtime = pytest.importorskip(
+    "executorch.runtime", reason="executorch is not installed; pip install '.[peer]'"
+)
+exir = pytest.importorskip("executorch.exir")
+
+from torch.utils import _pytree as pytree  # noqa: E402
+
+from placewire.aot import export  # noqa: E402
+
+from .export_models import MODELS, ExportModel  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch.export import ExportedProgram
+
+SEEDS = (1, 2, 3)
+
+ONLY_OURS = {
+    "argmax_and_topk",
+    "bilinear",
+    "channels_last_values",
+    "conv2d_channels_last",
+    "conv3d",
+    "conv_transpose3d",
+    "cropping",
+    "data_dependent_selection",
+    "embedding_bag_max_of_ragged",
+    "embedding_bag_mean",
+    "integer_arithmetic",
+    "mobilenet_channels_last",
+    "mutable_buffer",
+    "pooling_in_3d",
+    "pooling_with_indices",
+    "randomized_relu",
+    "searching",
+    "sorting",
+    "stable_sorting",
+}
+"""Models that ExecuTorch 1.5.1's own pipeline cannot run, or computes other values for."""
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+
+
+def test_the_table_is_long_enough_and_names_each_model_once() -> None:
+    assert len(MODELS) >= 40
+    assert len({model.name for model in MODELS}) == len(MODELS)
+
+
+@every_model
+def test_a_program_computes_what_the_module_does(model: ExportModel) -> None:
+    module, exported = _exported(model)
+    pte = export(exported).pte
+    for arguments in _arguments(model):
+        assert_same(run(pte, arguments), results_of(module, arguments))
+
+
+@every_model
+def test_executorch_s_own_pipeline_runs_no_more_than_we_do(model: ExportModel) -> None:
+    problem = _problem_of_executorch(model)
+    if model.name in ONLY_OURS:
+        assert problem is not None, "ExecuTorch runs it by now; take it off the list"
+    else:
+        assert problem is None, f"ExecuTorch cannot run it: {problem}"
+
+
+def test_several_methods_run_from_one_program() -> None:
+    torch.manual_seed(0)
+    linear = torch.nn.Linear(4, 4)
+    scaled = torch.nn.Sequential(linear, torch.nn.ReLU())
+    arguments = (torch.randn(2, 4),)
+    modules = {"plain": linear, "positive": scaled}
+    exported = {name: torch.export.export(each, arguments) for name, each in modules.items()}
+    artifact = export(exported)
+    for name, module in modules.items():
+        assert_same(run(artifact.pte, arguments, name), results_of(module, arguments))
+    assert len(artifact.pte) < len(export(exported["plain"]).pte) * 2
+
+
+@cache
+def _exported(model: ExportModel) -> tuple[Any, ExportedProgram]:
+    torch.manual_seed(0)
+    module = model.build().eval()
+    program = torch.export.export(
+        module, model.inputs(), dynamic_shapes=model.dynamic_shapes, strict=False
+    )
+    return module, program
+
+
+def _arguments(model: ExportModel) -> list[tuple[Any, ...]]:
+    found = []
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        found.append(model.inputs())
+    return found + [make() for make in model.further]
+
+
+def _problem_of_executorch(model: ExportModel) -> str | None:
+    """Why ExecuTorch's own pipeline does not run a model as PyTorch does; None if it does."""
+    module, exported = _exported(model)
+    lenient = exir.EdgeCompileConfig(_check_ir_validity=False)
+    try:
+        pte = exir.to_edge(exported, compile_config=lenient).to_executorch().buffer
+        for arguments in _arguments(model):
+            assert_same(run(pte, arguments), results_of(module, arguments))
+    except Exception as error:  # whatever goes wrong, it is not run
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def run(pte: bytes, arguments: Sequence[Any], method: str = "forward") -> Sequence[Any]:
+    program = runtime.Runtime.get().load_program(pte)
+    outputs: Sequence[Any] = program.load_method(method).execute(
+        pytree.tree_leaves(_cloned(arguments))
+    )
+    return outputs
+
+
+def results_of(module: Any, arguments: Sequence[Any]) -> list[Any]:
+    with torch.no_grad():
+        leaves: list[Any] = pytree.tree_leaves(copy.deepcopy(module)(*_cloned(arguments)))
+    return leaves
+
+
+def _cloned(arguments: Sequence[Any]) -> Any:
+    return pytree.tree_map_only(torch.Tensor, torch.clone, tuple(arguments))
+
+
+def assert_same(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    assert len(found) == len(expected)
+    for position, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+        if isinstance(theirs, torch.Tensor):
+            torch.testing.assert_close(
+                ours, theirs, rtol=1e-4, atol=1e-5, msg=partial("result {}: {}".format, position)
+            )
+        elif isinstance(theirs, float):
+            assert ours == pytest.approx(theirs, rel=1e-6)
+        else:
+            assert ours == theirs

@@ -1,0 +1,182 @@
+"""All that cannot be exported is listed at once, each with the user's own line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from placewire.aot import UnboundedSizeError, UnsupportedError, export
+from placewire.aot.export import _Lowering
+
+HERE = Path(__file__).name
+
+
+class Calls(nn.Module):
+    def __init__(self, body: Any) -> None:
+        super().__init__()
+        self.body = body
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.body(x)
+
+
+def _refused(body: Any, x: torch.Tensor | None = None, **settings: Any) -> UnsupportedError:
+    x = torch.randn(4, 4) if x is None else x
+    with pytest.raises(UnsupportedError) as caught:
+        export(Calls(body), (x,), **settings)
+    return caught.value
+
+
+@pytest.fixture
+def custom_operator() -> Iterator[Any]:
+    library = torch.library.Library("placewire_tests", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x * 2, "CPU")
+    library.impl("twice", torch.empty_like, "Meta")
+    yield torch.ops.placewire_tests.twice.default
+    library._destroy()
+
+
+class Several(nn.Module):
+    def forward(self, x: torch.Tensor) -> Any:
+        q = torch.linalg.qr(x)[0]
+        return q, torch.polygamma(2, x), torch.fft.fft(x).abs(), torch.lgamma(x)
+
+
+def test_all_operators_are_listed_at_once_in_the_order_of_the_code() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        export(Several(), (torch.randn(4, 4),))
+    found = [item.what for item in caught.value.unsupported]
+    assert found == [
+        "aten.linalg_qr.default",
+        "aten.polygamma.default",
+        "aten.fft_fft.default",
+        "aten.lgamma.default",
+    ]
+    assert str(caught.value).startswith("4 parts of the model cannot be exported:\n")
+
+
+def test_an_entry_names_the_method_the_operator_the_reason_and_the_line() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        export(Several(), (torch.randn(4, 4),))
+    first = caught.value.unsupported[0]
+    assert first.method == "forward"
+    assert first.reason == "the target executorch-1.5 has no kernel for it"
+    assert first.source is not None
+    assert HERE in first.source
+    assert first.source.endswith("in forward: q = torch.linalg.qr(x)[0]")
+
+
+def test_a_line_inside_torch_is_not_the_user_s() -> None:
+    class Pooled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.pool = nn.FractionalMaxPool2d(2, output_size=2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.pool(x)
+
+    with pytest.raises(UnsupportedError) as caught:
+        export(Pooled(), (torch.randn(1, 1, 6, 6),))
+    sources = [item.source for item in caught.value.unsupported]
+    assert sources
+    assert all(source and source.endswith("in forward: return self.pool(x)") for source in sources)
+
+
+def test_the_parts_of_all_methods_are_listed() -> None:
+    programs = {
+        name: torch.export.export(Calls(body), (torch.randn(4, 4),))
+        for name, body in {"a": torch.lgamma, "b": lambda x: torch.linalg.qr(x)[0]}.items()
+    }
+    with pytest.raises(UnsupportedError) as caught:
+        export(programs)
+    assert [item.method for item in caught.value.unsupported] == ["a", "b"]
+
+
+def test_nothing_is_lowered_once_something_is_unsupported(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[object] = []
+    monkeypatch.setattr(_Lowering, "planned", lambda _, method: planned.append(method))
+    _refused(torch.lgamma)
+    assert planned == []
+
+
+def test_a_custom_operator_without_a_kernel_is_refused_by_name(custom_operator: Any) -> None:
+    (item,) = _refused(custom_operator).unsupported
+    assert item.what == "placewire_tests.twice.default"
+
+
+def test_complex_numbers_are_refused_where_they_first_appear() -> None:
+    (item,) = _refused(lambda x: (torch.fft.fft(x) * 2).abs() + 1).unsupported
+    assert item.what == "aten.fft_fft.default"
+    assert item.reason == "programs hold no complex numbers; found torch.complex64"
+
+
+def test_a_complex_input_is_refused_by_name() -> None:
+    (item,) = _refused(torch.abs, torch.randn(2, dtype=torch.complex64)).unsupported
+    assert item.what == "the user input x"
+
+
+def test_a_sparse_input_is_refused_by_name() -> None:
+    (item,) = _refused(lambda x: x @ torch.ones(4, 2), torch.eye(4).to_sparse_csr()).unsupported
+    assert item.what == "the user input x"
+    assert "torch.sparse_csr" in item.reason
+
+
+def test_a_parameter_without_data_is_refused_by_name() -> None:
+    module = nn.Linear(4, 4, device="meta")
+    with pytest.raises(UnsupportedError, match=r"the parameter weight.*device meta"):
+        export(module, (torch.randn(2, 4, device="meta"),))
+
+
+def test_a_function_on_sizes_without_a_kernel_is_refused() -> None:
+    shapes = ({0: torch.export.Dim("rows", max=8)},)
+    (item,) = _refused(lambda x: x * math.floor(x.shape[0] / 3), dynamic_shapes=shapes).unsupported
+    assert item.what == "floor"
+    assert item.reason == "executorch-1.5 has no kernel for it on sizes"
+
+
+def test_higher_order_operators_that_are_no_control_flow_are_refused() -> None:
+    def body(x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return x @ x
+
+    (item,) = _refused(body).unsupported
+    assert "cond, map, scan and while_loop" in item.reason
+
+
+def test_a_limit_of_a_kernel_is_the_reason() -> None:
+    (item,) = _refused(lambda x: x.sum().item(), torch.ones(3).half()).unsupported
+    assert "its kernel does not read torch.float16" in item.reason
+
+
+def test_random_numbers_in_training_are_refused_with_the_reason() -> None:
+    (item,) = _refused(lambda x: functional.rrelu(x, training=True)).unsupported
+    assert "it draws random numbers in training mode" in item.reason
+
+
+def test_a_size_without_bound_names_the_node_the_dimension_and_the_remedy() -> None:
+    shapes = ({0: torch.export.Dim("rows")},)
+    with pytest.raises(UnboundedSizeError) as caught:
+        export(Calls(torch.relu), (torch.randn(3, 4),), dynamic_shapes=shapes)
+    assert str(caught.value).startswith("x: nothing bounds dimension 0 of (")
+    assert "torch.export.Dim(name, max=...)" in str(caught.value)
+
+
+def test_a_size_that_depends_on_data_and_has_no_bound_names_the_line() -> None:
+    class Counted(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            count = x.sum().int().item()
+            torch._check(count >= 0)
+            return torch.zeros(count)  # type: ignore[arg-type]
+
+    with pytest.raises(UnboundedSizeError) as caught:
+        export(Counted(), (torch.randn(3),))
+    assert "nothing bounds dimension 0" in str(caught.value)
+    assert str(caught.value).count("in forward: return torch.zeros(count)") == 1
