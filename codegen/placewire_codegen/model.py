@@ -202,6 +202,7 @@ class Field(Frozen):
         present: The schema promises that every writer writes the field (our attribute), so its
             Python type has no `None`.
         force_align: Alignment of a vector's first element in bytes, 0 where the schema sets none.
+        nested: Full name of the table at the root of the FlatBuffer that a `[ubyte]` holds.
     """
 
     name: str
@@ -216,6 +217,7 @@ class Field(Frozen):
     deprecated: bool = False
     key: bool = False
     force_align: int = 0
+    nested: str | None = None
     doc: tuple[str, ...] = ()
     attributes: dict[str, AttributeValue] = {}
 
@@ -269,10 +271,15 @@ class Root(Frozen):
 
 
 class SchemaFile(Frozen):
-    """What a schema file says of itself. A binary schema includes those that it was made from."""
+    """What a schema file says of itself. A binary schema includes those that it was made from.
+
+    Attributes:
+        attributes: Names of the attributes that it declares, in order.
+    """
 
     path: str
     includes: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
     identifier: str | None = None
     extension: str | None = None
 
@@ -282,7 +289,7 @@ class Schema(Frozen):
 
     Attributes:
         files: Schema files, repository-relative, each after those that it includes.
-        services: Nothing is generated for them; they go from and to binary schemas.
+        services: No code is generated for them; the reference shows them.
         sources: More about `files`, in their order, and about the files that a binary schema among
             them was made from.
     """

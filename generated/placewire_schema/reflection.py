@@ -201,7 +201,9 @@ class FieldInfo:
         default: Value of a scalar that is not on the wire; None for everything else.
         required: The wire format demands it.
         present: Every writer writes it, so its Python type has no None.
-        force_align: Alignment of the first element of a vector in bytes; 0 if the schema sets none.
+        force_align: Alignment of the first element of a vector in bytes; 0 for the natural one.
+        nested: The root of the FlatBuffer that the bytes are; None if they are just bytes.
+        key: Vectors of the table can be sorted by it; see `lookup` of the package.
     """
 
     name: str
@@ -212,6 +214,8 @@ class FieldInfo:
     required: bool = False
     present: bool = False
     force_align: int = 0
+    nested: type[Any] | None = None
+    key: bool = False
 
     @property
     def is_mandatory(self) -> bool:
@@ -270,12 +274,14 @@ class StructFieldInfo:
         wire_name: Name in the schema and in JSON.
         offset: Bytes from the start of the struct.
         type: What it holds.
+        key: Vectors of the struct can be sorted by it; see `lookup` of the package.
     """
 
     name: str
     wire_name: str
     offset: int
     type: ScalarInfo | EnumInfo | StructReference | ArrayInfo
+    key: bool = False
 
 
 @dataclass(frozen=True, slots=True)

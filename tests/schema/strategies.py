@@ -28,6 +28,7 @@ class _Builder:
     def __init__(self, type_: type[Any], largest_list: int) -> None:
         package = type_.__module__.rpartition(".")[0]
         self._reflection = import_module(f"{package}.reflection")
+        self._pack = import_module(package).pack
         self._largest_list = largest_list
         self._tables: dict[type[Any], st.SearchStrategy[Any]] = {}
 
@@ -54,6 +55,8 @@ class _Builder:
 
     def _field(self, field: Any) -> st.SearchStrategy[Any]:
         value = self._value(field.type)
+        if field.nested is not None:
+            value = self.table(field.nested).map(self._pack)
         may_be_none = field.default is None and not field.is_mandatory
         return st.none() | value if may_be_none else value
 

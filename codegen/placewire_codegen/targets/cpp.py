@@ -38,6 +38,7 @@ FEATURES: frozenset[Feature] = frozenset(
     {
         Feature.ARRAYS,
         Feature.BIT_FLAGS,
+        Feature.NESTED_FLATBUFFERS,
         Feature.SERVICES,
         Feature.STRUCTS,
         Feature.UNION_STRINGS,

@@ -16,12 +16,16 @@ Definition = EnumDefinition | UnionDefinition | StructDefinition | TableDefiniti
 
 
 def references(schema: Schema, full_name: str) -> Iterator[str]:
-    """Yield what a definition mentions directly: types of fields, or members of a union."""
+    """Yield what a definition mentions directly: types of fields, or members of a union.
+
+    What a field has as a FlatBuffer of its own is mentioned, too.
+    """
     definition = schema.definitions[full_name]
     if isinstance(definition, UnionDefinition):
         types = [member.type for member in definition.members]
     elif isinstance(definition, StructDefinition | TableDefinition):
         types = [field.type.element or field.type for field in definition.fields]
+        yield from (field.nested for field in definition.fields if field.nested is not None)
     else:
         return
     for type_ in types:
