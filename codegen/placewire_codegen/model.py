@@ -271,15 +271,10 @@ class Root(Frozen):
 
 
 class SchemaFile(Frozen):
-    """What a schema file says of itself. A binary schema includes those that it was made from.
-
-    Attributes:
-        attributes: Names of the attributes that it declares, in order.
-    """
+    """What a schema file says of itself. A binary schema includes those that it was made from."""
 
     path: str
     includes: tuple[str, ...] = ()
-    attributes: tuple[str, ...] = ()
     identifier: str | None = None
     extension: str | None = None
 

@@ -91,7 +91,7 @@ class _File:
 
     tree: syntax.SyntaxTree
     symbols: list[Symbol]
-    attributes: dict[str, None] = field(default_factory=dict)
+    attributes: set[str] = field(default_factory=set)
     facts: FileFacts = field(default_factory=FileFacts)
     resolved: bool = False
 
@@ -135,7 +135,6 @@ class _Resolver:
             yield SchemaFile(
                 path=path,
                 includes=tuple(origins or files.includes.get(path, ())),
-                attributes=tuple(file.attributes),
                 identifier=file.facts.identifier,
                 extension=file.facts.extension,
             )
@@ -168,7 +167,7 @@ class _Resolver:
             if not file.resolved:
                 self._resolve_file(tree, file, scope)
                 file.resolved = True
-            scope.attributes |= file.attributes.keys()
+            scope.attributes |= file.attributes
         if unit.entry is not None:
             path = unit.entry.source.path
             root = self._files[path].facts.root()
@@ -189,7 +188,7 @@ class _Resolver:
                 prefixes = prefixes_of(namespace)
                 continue
             if isinstance(statement, syntax.AttributeDeclaration):
-                file.attributes[statement.name.text] = None
+                file.attributes.add(statement.name.text)
                 scope.attributes.add(statement.name.text)
                 continue
             if isinstance(statement, DeclarationNode):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, TypeVar
 
 from .reflection import StructFieldInfo, StructReference, describe_struct, structs, tables
@@ -46,11 +45,17 @@ def sort_by_key(items: list[Any]) -> None:
     items.sort(key=_key_of)
 
 
+_READERS: dict[type[Any], Callable[[object], Any]] = {}
+
+
 def _key_of(item: object) -> Any:
-    return _key_reader(item.__class__)(item)
+    # Of a view, `__class__` is the class that it stands for.
+    type_ = item.__class__
+    if type_ not in _READERS:
+        _READERS[type_] = _key_reader(type_)
+    return _READERS[type_](item)
 
 
-@cache
 def _key_reader(type_: type[Any]) -> Callable[[object], Any]:
     for base in type_.__mro__:
         known = tables().get(base) or structs().get(base)

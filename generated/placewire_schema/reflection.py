@@ -214,7 +214,7 @@ class FieldInfo:
     required: bool = False
     present: bool = False
     force_align: int = 0
-    nested: type[Any] | None = None
+    nested: TableReference | None = None
     key: bool = False
 
     @property

@@ -191,10 +191,13 @@ def test_a_key_and_an_array_are_shown(yard: dict[str, str]) -> None:
     assert key in yard["yard.md"].split("### Leaf")[1].split("###")[0]
 
 
-def test_the_index_lists_the_files_and_what_they_say(yard: dict[str, str]) -> None:
-    assert yard["README.md"].splitlines()[-1] == (
-        "| `yard.fbs` |  | `YARD` | `.yd` | `weight`, `shade` |"
-    )
+def test_the_head_of_a_page_names_the_attributes_that_the_schema_declares(
+    yard: dict[str, str],
+) -> None:
+    head = yard["yard.md"].partition("\n## ")[0].splitlines()
+    assert "Attributes of its own: `shade`, `weight`." in head
+    assert "Root table [Yard](#yard), file identifier `YARD`, file extension `.yd`." in head
+    assert "Attributes of its own" not in yard["far.md"]
 
 
 def _entry(pages: dict[str, str], name: str) -> list[str]:

@@ -65,7 +65,7 @@ class _Builder:
     def _nested(self, field: Any) -> st.SearchStrategy[Any]:
         if self._inner is None:
             return st.none()
-        return st.none() | self._inner.table(field.nested).map(self._pack)
+        return st.none() | self._inner.table(field.nested.type).map(self._pack)
 
     def _value(self, type_: Any) -> st.SearchStrategy[Any]:
         match type(type_).__name__:

@@ -9,6 +9,7 @@ from ..model import (
     Schema,
     StructDefinition,
     TableDefinition,
+    TypeKind,
     UnionDefinition,
 )
 
@@ -104,3 +105,17 @@ def has_classes(schema: Schema, namespace: str) -> bool:
 def has_enums(schema: Schema, namespace: str) -> bool:
     """Return whether a namespace holds an enum or a union."""
     return any(item.namespace == namespace for item in (*schema.enums, *schema.unions))
+
+
+def structs_in_keys(schema: Schema) -> frozenset[str]:
+    """Return the structs that keys are or consist of."""
+    definitions: tuple[StructDefinition | TableDefinition, ...] = (*schema.structs, *schema.tables)
+    fields = [field for each in definitions for field in each.fields if field.key]
+    found: set[str] = set()
+    while fields:
+        type_ = fields.pop().type
+        type_ = type_.element or type_
+        if type_.kind is TypeKind.STRUCT and type_.ref is not None and type_.ref not in found:
+            found.add(type_.ref)
+            fields += schema.struct(type_.ref).fields
+    return frozenset(found)

@@ -19,8 +19,8 @@ from ..model import (
 from ..names import Name
 from .cpp_module import CppModule
 from .cpp_names import CLASS_NAMES, CppNames
-from .cpp_order import class_references
-from .cpp_text import comment, float_literal, function, integer_literal, string_literal
+from .cpp_order import class_references, structs_in_keys
+from .cpp_text import comment, filled, float_literal, function, integer_literal, string_literal
 
 
 @dataclass(frozen=True)
@@ -278,8 +278,8 @@ class _ClassBuilder:
         """Add how two structs are ordered which keys consist of."""
         head = f"int wire_compare(const {self._name}& left, const {self._name}& right) noexcept"
         names = [self._accessors[field.name] for field in fields]
-        orders = ", ".join(f"wire::compare(left.{name}(), right.{name}())" for name in names)
-        body = f"return wire::first_order({{{orders}}});"
+        orders = [f"wire::compare(left.{name}(), right.{name}())" for name in names]
+        body = filled("return wire::first_order({", orders, "});", indent=4).lstrip()
         self._add_friend("The order of two keys.", head, body, needs=None)
 
     def _add_friend(self, doc: str, head: str, body: str, *, needs: str | None) -> None:
@@ -477,20 +477,6 @@ def union_of(type_: Type) -> str | None:
     """Return the union behind a union or a vector of unions; None for any other type."""
     value = type_.element or type_
     return value.ref if value.kind is TypeKind.UNION else None
-
-
-def structs_in_keys(schema: Schema) -> frozenset[str]:
-    """Return the structs that keys are or consist of."""
-    definitions: tuple[StructDefinition | TableDefinition, ...] = (*schema.structs, *schema.tables)
-    fields = [field for each in definitions for field in each.fields if field.key]
-    found: set[str] = set()
-    while fields:
-        type_ = fields.pop().type
-        type_ = type_.element or type_
-        if type_.kind is TypeKind.STRUCT and type_.ref is not None and type_.ref not in found:
-            found.add(type_.ref)
-            fields += schema.struct(type_.ref).fields
-    return frozenset(found)
 
 
 def header_magic(definition: StructDefinition | TableDefinition) -> str:

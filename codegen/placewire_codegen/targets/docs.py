@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..attributes import KNOWN
 from ..config import ProjectConfig
 from ..features import Feature
 from ..model import (
     Definition,
     EnumDefinition,
+    EnumMember,
     Field,
+    Method,
     Schema,
     ServiceDefinition,
     StructDefinition,
@@ -23,6 +26,7 @@ from ..model import (
     Type,
     TypeKind,
     UnionDefinition,
+    UnionMember,
 )
 from ..nested import vector_alignment
 from ..render import GeneratedFile, Templates
@@ -75,26 +79,20 @@ class RootView:
 
 @dataclass(frozen=True)
 class Page:
-    """One module; `notes` explain the columns that its tables have."""
+    """One module; `notes` explain the columns that its tables have.
+
+    Attributes:
+        attributes: Those of the schema's own that its definitions have.
+    """
 
     module: str
     namespace: str
     sources: str
+    attributes: str
     roots: tuple[RootView, ...]
     sections: tuple[Section, ...]
     counts: str
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class FileView:
-    """A schema file as the index shows it."""
-
-    path: str
-    includes: str
-    identifier: str
-    extension: str
-    attributes: str
 
 
 FEATURES: frozenset[Feature] = frozenset(
@@ -120,24 +118,14 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
     for page in pages:
         text = templates.render("docs/module.md.jinja", page=page)
         yield GeneratedFile(f"{directory}/{page.module}.md", text)
-    index = templates.render("docs/README.md.jinja", pages=pages, files=tuple(_files(schema)))
-    yield GeneratedFile(f"{directory}/README.md", index)
+    yield GeneratedFile(
+        f"{directory}/README.md", templates.render("docs/README.md.jinja", pages=pages)
+    )
 
 
 def _modules(schema: Schema, config: ProjectConfig) -> list[str]:
     of_services = (service.namespace for service in schema.services)
     return sorted({config.module(namespace) for namespace in (*schema.namespaces, *of_services)})
-
-
-def _files(schema: Schema) -> Iterator[FileView]:
-    for source in schema.sources:
-        yield FileView(
-            path=f"`{source.path}`",
-            includes=code(source.includes),
-            identifier=code(filter(None, (source.identifier,))),
-            extension=code(f".{extension}" for extension in filter(None, (source.extension,))),
-            attributes=code(source.attributes),
-        )
 
 
 class _Reference:
@@ -170,6 +158,7 @@ class _Reference:
             sources=", ".join(
                 f"`{path}`" for path in sorted({item.location.path for item in definitions})
             ),
+            attributes=code(sorted({name for each in definitions for name in _own(each)})),
             roots=tuple(self._roots()),
             sections=sections,
             counts=", ".join(count(len(s.entries), s.title.lower()) for s in sections),
@@ -373,6 +362,19 @@ def _meaning(doc: tuple[str, ...], field: Field) -> str:
     if attributes:
         remarks.append(f"Attributes: {attributes}.")
     return " ".join(filter(None, (one_line(doc), *remarks)))
+
+
+def _own(definition: Definition) -> Iterator[str]:
+    """Yield the attributes of a definition and of its parts that the language does not know."""
+    parts: tuple[Field | EnumMember | UnionMember | Method, ...] = ()
+    if isinstance(definition, ServiceDefinition):
+        parts = definition.methods
+    elif isinstance(definition, EnumDefinition | UnionDefinition):
+        parts = definition.members
+    elif isinstance(definition, TableDefinition | StructDefinition):
+        parts = definition.fields
+    for attributes in (definition.attributes, *(part.attributes for part in parts)):
+        yield from attributes.keys() - KNOWN
 
 
 def _users(schema: Schema) -> dict[str, tuple[tuple[Definition, str], ...]]:

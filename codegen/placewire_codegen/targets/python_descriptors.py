@@ -200,7 +200,8 @@ class _Describer:
         if alignment:
             arguments.append(f"force_align={alignment}")
         if field.nested is not None:
-            arguments.append(f"nested={self._type_reference(field.nested)}")
+            root = Type(kind=TypeKind.TABLE, ref=field.nested)
+            arguments.append(f"nested={self._type(root)}")
         if field.key:
             arguments.append("key=True")
         return _Field(arguments)

@@ -105,7 +105,7 @@ class _Checker:
         if value is not None or field.default is not None:
             self._value(field.type, value)
         if value is not None and field.nested is not None:
-            self._nested(field.nested, value)
+            self._nested(field.nested.type, value)
 
     def _nested(self, root: type[Any], value: object) -> None:
         view = memoryview(byte_view(value))

@@ -385,7 +385,7 @@ def _encoder(table: TableInfo, field: FieldInfo) -> Encode:
         case VectorInfo() as vector:
             key = f"{table.type.__name__}.{field.name}"
             encode = _vector_encoder(vector, key, field.force_align)
-            return encode if field.nested is None else _nested_encoder(field.nested, encode)
+            return encode if field.nested is None else _nested_encoder(field.nested.type, encode)
     raise AssertionError(f"{field.name} has no child")
 
 

@@ -368,7 +368,7 @@ def _child_step(field: FieldInfo, entry: int) -> Step:
     name = f".{field.wire_name}"
     type_ = field.type
     if field.nested is not None:
-        check = _nested_check(describe(field.nested))
+        check = _nested_check(describe(field.nested.type))
     elif isinstance(type_, VectorInfo):
         check = _vector_check(type_)
     else:

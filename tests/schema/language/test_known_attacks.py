@@ -34,9 +34,10 @@ def ask(language: ModuleType, driver: Driver) -> Ask:
         type_ = getattr(language.language, name)
         for codec in (native, pure):
             first = next(iter(codec.verify(type_, data)), None)
-            is_structural = first is not None and first.rule not in language.UNKNOWN_RULES
-            found = (first.rule, first.path, first.offset, first.message) if is_structural else None
-            assert found == said
+            if first is None or first.rule in language.UNKNOWN_RULES:
+                assert said is None
+            else:
+                assert (first.rule, first.path, first.offset, first.message) == said
         return said and said[:2]
 
     return ask

@@ -61,7 +61,7 @@ template <class T>
 
 }  // namespace wire
 
-/// Sorts the value types of a table or a struct that has a key. Those of equal keys keep their order.
+/// Sorts the value types of a table or a struct that has a key. Equal ones keep their order.
 template <class T>
 void sort_by_key(std::vector<T>& items) {
   std::stable_sort(items.begin(), items.end(), [](const T& left, const T& right) {

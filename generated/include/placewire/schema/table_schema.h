@@ -42,8 +42,9 @@ struct UnionSchema;
 
 /// Describes the struct behind a value type; specialised in writer.h for each of them.
 ///
-/// `kSize` and `kAlignment` are in bytes; `kKey` is as that of tables. `each_field(visit)` calls `visit` with every StructMember
-/// in the order of memory, until it returns false.
+/// `kSize` and `kAlignment` are in bytes. `kKey`, if there is one, is the member that is the key.
+/// `each_field(visit)` calls `visit` with every StructMember in the order of memory, until it
+/// returns false.
 template <class Object>
 struct StructSchema;
 

@@ -334,7 +334,11 @@ class Vector {
       const T element = (*this)[middle];
       const int order = wire_compare_key(element, key);
       if (order == 0) return element;
-      (order < 0 ? first : last) = order < 0 ? middle + 1 : middle;
+      if (order < 0) {
+        first = middle + 1;
+      } else {
+        last = middle;
+      }
     }
     return T();
   }
