@@ -1,4 +1,4 @@
-// Reads buffers of orchard.fbs with flatc's generated code and with ours, and prints what each sees.
+// Reads buffers of orchard.fbs with flatc's generated code and with ours, and prints what both see.
 //
 //     orchard verify FILE...           a line for each file: what both verifiers say, 1 or 0
 //     orchard nested FILE              prices in FILE.fruit_bytes and in FILE.nest.fruit_bytes
