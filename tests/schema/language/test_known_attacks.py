@@ -95,7 +95,7 @@ def test_a_buffer_of_2_gib_is_an_error_and_no_abort(types: Any, codec: str) -> N
 
 def test_shared_tables_do_not_multiply_the_work(ask: Ask) -> None:
     """apache/arrow pull request 9447: so few bytes took time without end."""
-    data = shared_branches(60, 8)
+    data = shared_branches(40, 8)  # 8 ** 39 ways to the innermost
     assert len(data) < 4000
     broken = ask("Branch", data)
     assert broken is not None
@@ -113,10 +113,9 @@ def test_shared_tables_in_nested_buffers_do_not_multiply_the_work(ask: Ask) -> N
     assert broken[0] == "BUDGET_EXCEEDED"
 
 
-def test_a_million_tables_are_no_attack(ask: Ask) -> None:
-    """apache/arrow pull request 9349: a limit of a million tables refused honest files."""
-    data = many_branches(1_000_001)
-    assert ask("Branch", data) is None
+def test_half_a_million_tables_are_no_attack(ask: Ask) -> None:
+    """apache/arrow pull request 9349: a limit on tables refused files of so many columns."""
+    assert ask("Branch", many_branches(500_001)) is None
 
 
 def test_a_buffer_nested_in_itself_500_times_is_too_deep(ask: Ask) -> None:
