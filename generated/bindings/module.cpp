@@ -195,9 +195,9 @@ nb::object meaning_finding(const Classes& classes, const Fault& fault) {
 /// No Python code runs in here, so only what does not need the GIL, such as another process that
 /// maps the same file, can change the bytes between the check and the reading.
 Owned read_root(Unpacker& unpacker, std::size_t table, const BufferHold& hold,
-                VerifyResult& result) {
+                bool check_identifier, VerifyResult& result) {
   const CollectorPause pause;
-  result = kTableFunctions[table].verify({hold.data(), hold.size()});
+  result = kTableFunctions[table].verify({hold.data(), hold.size()}, check_identifier);
   if (!result) return Owned();
   Owned root(kTableFunctions[table].unpack(unpacker, wire::follow(hold.data())));
   if (!root && PyErr_Occurred() == nullptr && unpacker.faults().empty()) {
@@ -209,11 +209,11 @@ Owned read_root(Unpacker& unpacker, std::size_t table, const BufferHold& hold,
 
 /// As `read_root`. Combinations of flags that nobody has used yet are made between two readings.
 Owned unpack_root(Unpacker& unpacker, std::size_t table, const BufferHold& hold,
-                  VerifyResult& result) {
+                  bool check_identifier, VerifyResult& result) {
   // The second finds all of them, unless what ran in between has changed the buffer.
   constexpr int kMostReadings = 4;
   for (int i = 0; i < kMostReadings; ++i) {
-    Owned root = read_root(unpacker, table, hold, result);
+    Owned root = read_root(unpacker, table, hold, check_identifier, result);
     if (!root || !unpacker.has_missed_flags()) return root;
     if (!unpacker.make_missed_flags()) throw nb::python_error();
   }
@@ -239,13 +239,14 @@ nb::object as_type(const ObjectClass& table, nb::handle type, nb::object object)
   return type(*fields);
 }
 
-nb::object unpack(nb::handle type, nb::handle buffer, bool strict, nb::handle report) {
+nb::object unpack(nb::handle type, nb::handle buffer, bool strict, nb::handle report,
+                  bool check_identifier) {
   const Classes& classes = loaded_classes();
   const BufferHold hold = held_buffer(buffer);
   const std::size_t table = table_of(classes, type);
   Unpacker unpacker(classes, hold.data(), strict);
   VerifyResult result;
-  Owned root = unpack_root(unpacker, table, hold, result);
+  Owned root = unpack_root(unpacker, table, hold, check_identifier, result);
   if (!result) raise_unpack_error(classes, structural_finding(classes, result));
   if (!root) raise_unpack_error(classes, meaning_finding(classes, unpacker.faults().back()));
   if (!report.is_none()) {
@@ -255,25 +256,26 @@ nb::object unpack(nb::handle type, nb::handle buffer, bool strict, nb::handle re
   return as_type(classes.objects[table], type, nb::steal(root.release()));
 }
 
-nb::object verify(nb::handle type, nb::handle buffer) {
+nb::object verify(nb::handle type, nb::handle buffer, bool check_identifier) {
   const Classes& classes = loaded_classes();
   const BufferHold hold = held_buffer(buffer);
   const std::size_t table = table_of(classes, type);
   nb::list findings;
   Unpacker unpacker(classes, hold.data(), false);
   VerifyResult result;
-  const Owned root = unpack_root(unpacker, table, hold, result);
+  const Owned root = unpack_root(unpacker, table, hold, check_identifier, result);
   if (!result) findings.append(structural_finding(classes, result));
   each_finding(classes, unpacker, [&](const nb::object& finding) { findings.append(finding); });
   return findings;
 }
 
-nb::object view(nb::handle type, nb::handle buffer) {
+nb::object view(nb::handle type, nb::handle buffer, bool check_identifier) {
   const Classes& classes = loaded_classes();
   nb::object memory = read_only_memory(buffer);
   BufferHold hold = held_buffer(memory);
   const std::size_t table = table_of(classes, type);
-  const VerifyResult result = kTableFunctions[table].verify({hold.data(), hold.size()});
+  const VerifyResult result =
+      kTableFunctions[table].verify({hold.data(), hold.size()}, check_identifier);
   if (!result) raise_unpack_error(classes, structural_finding(classes, result));
   const std::uint8_t* root = wire::follow(hold.data());
   auto shared = std::make_shared<const ViewedBuffer>(classes, std::move(memory), std::move(hold));
@@ -292,12 +294,14 @@ NB_MODULE(_native, module) {
   module.def("pack", &bindings::pack, nb::arg().none(), nb::arg(),
              nb::sig("def pack(obj: object, force_align: Mapping[str, int], /) -> bytes"));
   module.def("unpack", &bindings::unpack, nb::arg().none(), nb::arg().none(), nb::arg(),
-             nb::arg().none(),
+             nb::arg().none(), nb::arg() = true,
              nb::sig("def unpack(type_: type[T], buffer: object, strict: bool,"
-                     " report: list[Finding] | None, /) -> T"));
-  module.def("verify", &bindings::verify, nb::arg().none(), nb::arg().none(),
-             nb::sig("def verify(type_: type[Any], buffer: object, /) -> list[Finding]"));
-  module.def("view", &bindings::view, nb::arg().none(), nb::arg().none(),
-             nb::sig("def view(type_: type[T], buffer: object, /) -> T"));
+                     " report: list[Finding] | None, check_identifier: bool = True, /) -> T"));
+  module.def("verify", &bindings::verify, nb::arg().none(), nb::arg().none(), nb::arg() = true,
+             nb::sig("def verify(type_: type[Any], buffer: object,"
+                     " check_identifier: bool = True, /) -> list[Finding]"));
+  module.def("view", &bindings::view, nb::arg().none(), nb::arg().none(), nb::arg() = true,
+             nb::sig("def view(type_: type[T], buffer: object,"
+                     " check_identifier: bool = True, /) -> T"));
   bindings::bind_views(module);
 }

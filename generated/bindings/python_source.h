@@ -183,6 +183,18 @@ class PythonSource {
     }
   }
 
+  template <class T, class Value, class Root>
+  [[nodiscard]] bool nested(TableValues<T> object, const NestedField<T, Value, Root>& field,
+                            Builder& builder, Position& out) {
+    PyObject* value = object[field.index];
+    if (is_absent(value)) return may_be_absent(value, field.presence);
+    BufferHold hold;
+    if (!hold.acquire(value)) return false;
+    VerifyResult result;
+    wire::Verifier verifier({hold.data(), hold.size()}, result);
+    return verifier.root_to_nest<Root>(depth_) && scalars(object, field, builder, out);
+  }
+
   template <class T, class Value>
   [[nodiscard]] bool string(TableValues<T> object, const ChildField<T, Value>& field,
                             Builder& builder, Position& out) {

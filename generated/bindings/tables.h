@@ -22,7 +22,7 @@ struct TableFunctions {
   /// Packs an object of the table's class and all below it.
   bool (*pack)(PythonSource& source, PyObject* object, Builder& builder, Position& out);
   /// Verifies a buffer whose root is the table.
-  VerifyResult (*verify)(Bytes buffer) noexcept;
+  VerifyResult (*verify)(Bytes buffer, bool check_identifier) noexcept;
   /// Unpacks the root of a verified buffer. Returns a new reference, or null after a fault or with
   /// an exception set.
   PyObject* (*unpack)(Unpacker& unpacker, const std::uint8_t* position);
@@ -53,7 +53,9 @@ constexpr TableFunctions table_functions() noexcept {
       [](PythonSource& source, PyObject* object, Builder& builder, Position& out) {
         return source.write_table<T>(object, builder, out);
       },
-      [](Bytes buffer) noexcept { return verify<View>(buffer); },
+      [](Bytes buffer, bool check_identifier) noexcept {
+        return verify<View>(buffer, check_identifier);
+      },
       [](Unpacker& unpacker, const std::uint8_t* position) {
         return unpack_table<T>(unpacker, position, kRootPath);
       },

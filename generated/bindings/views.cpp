@@ -26,12 +26,26 @@ nb::object field(const ObjectView& self, std::size_t index) {
   return kViewFields[self.number](self.buffer, self.position, index);
 }
 
-nb::object get_attribute(const ObjectView& self, nb::str name) {
+/// Returns a method of the dataclass, bound to the view; null if there is none of that name.
+nb::object find_method(nb::handle self, const ObjectClass& table, nb::handle name) {
+  PyObject* type = reinterpret_cast<PyObject*>(table.type);
+  const Owned found(PyObject_GetAttr(type, name.ptr()));
+  if (!found) PyErr_Clear();
+  if (!found || !PyFunction_Check(found.get())) return nb::object();
+  return owned(PyMethod_New(found.get(), self.ptr()));
+}
+
+nb::object get_attribute(nb::pointer_and_handle<ObjectView> of, nb::str name) {
+  const ObjectView& self = *of.p;
   const ObjectClass& table = class_of(self);
   for (std::size_t i = 0; i < table.field_count; ++i) {
     if (table.attributes[i] == name.ptr() || nb::handle(table.attributes[i]).equal(name)) {
       return field(self, i);
     }
+  }
+  // What begins with an underscore is about the dataclass itself, not about what it stands for.
+  if (name.c_str()[0] != '_') {
+    if (nb::object method = find_method(of.h, table, name); method.is_valid()) return method;
   }
   const std::string message =
       "a view of " + std::string(table.type->tp_name) + " has no attribute '" + name.c_str() + "'";

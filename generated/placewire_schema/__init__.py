@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from . import device_info, errors, program
+from ._keys import lookup, sort_by_key
 from ._select import codec as _codec
 from ._select import codec_name
 from ._wire import (
@@ -43,10 +44,12 @@ __all__ = [
     "codec_name",
     "device_info",
     "errors",
+    "lookup",
     "pack",
     "pack_device_table",
     "pack_program",
     "program",
+    "sort_by_key",
     "unpack",
     "unpack_device_table",
     "unpack_program",
@@ -78,7 +81,12 @@ def pack(obj: object, *, force_align: Mapping[str, int] | None = None) -> bytes:
 
 
 def unpack(
-    root: type[T], buffer: object, *, strict: bool = True, report: list[Finding] | None = None
+    root: type[T],
+    buffer: object,
+    *,
+    strict: bool = True,
+    report: list[Finding] | None = None,
+    check_identifier: bool = True,
 ) -> T:
     """Return the object that `buffer` holds; the buffer is checked first and not kept.
 
@@ -89,25 +97,31 @@ def unpack(
             an unknown enum value stays an int, an unknown union member becomes an
             `UnknownMember`, unknown fields are dropped, and an absent field is empty.
         report: Gets a finding for each such thing, in the order of reading; see `verify`.
+        check_identifier: Refuse a buffer without the file identifier of `root`, if it has one.
 
     Raises:
         UnpackError: The buffer is damaged, or `strict` and not all of it is known.
         TypeError: `root` is not a table of this package, or `buffer` not a buffer.
     """
-    return _codec().unpack(root, buffer, strict, report)
+    return _codec().unpack(root, buffer, strict, report, check_identifier)
 
 
-def verify(root: type[Any], buffer: object) -> list[Finding]:
+def verify(root: type[Any], buffer: object, *, check_identifier: bool = True) -> list[Finding]:
     """Return what is wrong with `buffer`, read as a `root`.
 
     Damage ends the walk, so it is the only finding then. Otherwise the findings are what the schema
     does not know, and the fields that are absent although every writer writes them: at most 1000,
     and a last one with the rule MORE_FINDINGS if there are more.
+
+    Args:
+        root: Type of the table at the root of the buffer.
+        buffer: Anything contiguous with the buffer protocol.
+        check_identifier: Refuse a buffer without the file identifier of `root`, if it has one.
     """
-    return _codec().verify(root, buffer)
+    return _codec().verify(root, buffer, check_identifier)
 
 
-def view(root: type[T], buffer: object) -> T:
+def view(root: type[T], buffer: object, *, check_identifier: bool = True) -> T:
     """Return a read-only view of what `buffer` holds, which it keeps alive.
 
     A view has the attributes of the dataclass, equals it, and passes for it in `isinstance` and
@@ -120,6 +134,7 @@ def view(root: type[T], buffer: object) -> T:
     Args:
         root: Type of the table at the root of the buffer.
         buffer: Anything contiguous and read-only with the buffer protocol, such as a mapped file.
+        check_identifier: Refuse a buffer without the file identifier of `root`, if it has one.
 
     Raises:
         UnpackError: The buffer is damaged.
@@ -127,7 +142,7 @@ def view(root: type[T], buffer: object) -> T:
             not notice when bytes change: promise that they will not with
             `memoryview(buffer).toreadonly()`.
     """
-    return _codec().view(root, buffer)
+    return _codec().view(root, buffer, check_identifier)
 
 
 def pack_program(

@@ -23,12 +23,20 @@ class Codec(Protocol):
     def pack(self, obj: object, force_align: Mapping[str, int], /) -> bytes: ...
 
     def unpack(
-        self, root: type[T], buffer: object, strict: bool, report: list[Finding] | None, /
+        self,
+        root: type[T],
+        buffer: object,
+        strict: bool,
+        report: list[Finding] | None,
+        check_identifier: bool = True,
+        /,
     ) -> T: ...
 
-    def verify(self, root: type[Any], buffer: object, /) -> list[Finding]: ...
+    def verify(
+        self, root: type[Any], buffer: object, check_identifier: bool = True, /
+    ) -> list[Finding]: ...
 
-    def view(self, root: type[T], buffer: object, /) -> T: ...
+    def view(self, root: type[T], buffer: object, check_identifier: bool = True, /) -> T: ...
 
 
 @cache

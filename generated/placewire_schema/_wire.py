@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MODEL_STAMP = "04c4bd5020f63e37"
+MODEL_STAMP = "f0e947cb89965edc"
 """Hash of the schema that this package was generated from."""
 
 REBUILD_COMMAND = "pip install --force-reinstall --no-deps ."

@@ -202,8 +202,10 @@ class FieldInfo:
             vectors that have a default, which is `()` for a list; None for everything else.
         required: The wire format demands it.
         present: Every writer writes it, so its Python type has no None.
-        force_align: Alignment in bytes of a vector's first element or a string's first byte; 0 if
-            the schema sets none.
+        force_align: Alignment in bytes of a vector's first element or a string's first byte; 0 for
+            the natural one.
+        nested: The root of the FlatBuffer that the bytes are; None if they are just bytes.
+        key: Vectors of the table can be sorted by it; see `lookup` of the package.
     """
 
     name: str
@@ -214,6 +216,8 @@ class FieldInfo:
     required: bool = False
     present: bool = False
     force_align: int = 0
+    nested: TableReference | None = None
+    key: bool = False
 
     @property
     def is_mandatory(self) -> bool:
@@ -277,12 +281,14 @@ class StructFieldInfo:
         wire_name: Name in the schema and in JSON.
         offset: Bytes from the start of the struct.
         type: What it holds.
+        key: Vectors of the struct can be sorted by it; see `lookup` of the package.
     """
 
     name: str
     wire_name: str
     offset: int
     type: ScalarInfo | EnumInfo | StructReference | ArrayInfo
+    key: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,12 @@ def objects(type_: type[Any], *, largest_list: int = 3) -> st.SearchStrategy[Any
 class _Builder:
     """Makes the strategies of one package, whose `reflection` says what there is."""
 
-    def __init__(self, type_: type[Any], largest_list: int) -> None:
+    def __init__(self, type_: type[Any], largest_list: int, *, nests: bool = True) -> None:
         package = type_.__module__.rpartition(".")[0]
+        # Buffers inside buffers end somewhere: what is in one has none itself.
+        self._inner = _Builder(type_, largest_list, nests=False) if nests else None
         self._reflection = import_module(f"{package}.reflection")
+        self._pack = import_module(package).pack
         self._largest_list = largest_list
         self._tables: dict[type[Any], st.SearchStrategy[Any]] = {}
 
@@ -53,9 +56,16 @@ class _Builder:
         return self._struct(type_) if tag in union.structs else self.table(type_)
 
     def _field(self, field: Any) -> st.SearchStrategy[Any]:
+        if field.nested is not None:
+            return self._nested(field)
         value = self._value(field.type)
         may_be_none = field.default is None and not field.is_mandatory
         return st.none() | value if may_be_none else value
+
+    def _nested(self, field: Any) -> st.SearchStrategy[Any]:
+        if self._inner is None:
+            return st.none()
+        return st.none() | self._inner.table(field.nested.type).map(self._pack)
 
     def _value(self, type_: Any) -> st.SearchStrategy[Any]:
         match type(type_).__name__:

@@ -49,7 +49,7 @@ CLASS_NAMES = frozenset(
 """Names that every view has from its base or for itself; a type of such a name would be hidden."""
 
 DESCRIPTION_NAMES = frozenset(
-    "Object Visitor each_field kIdentifier kInlineSize kNumber kSlots visit".split()
+    "Object Visitor each_field kIdentifier kInlineSize kKey kNumber kSlots visit".split()
 )
 """What a TableSchema itself declares or needs."""
 

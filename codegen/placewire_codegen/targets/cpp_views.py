@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..model import (
@@ -19,9 +19,10 @@ from ..model import (
 from ..names import Name
 from .cpp_module import ModuleBuilder
 from .cpp_names import CLASS_NAMES, CppNames
-from .cpp_order import class_references
+from .cpp_order import class_references, structs_in_keys
 from .cpp_text import (
     comment,
+    filled,
     float_literal,
     function,
     integer_literal,
@@ -166,6 +167,8 @@ class ViewBuilder(ModuleBuilder):
             if definition.namespace in self._module.early
         }
 
+        self._ordered = structs_in_keys(schema)
+
     def build(self) -> ViewsView:
         """Return the view."""
         module = self._module
@@ -213,6 +216,11 @@ class ViewBuilder(ModuleBuilder):
                 builder.add_struct_field(field)
             else:
                 builder.add_table_field(field)
+        for field in definition.fields:
+            if field.key:
+                builder.add_key(field)
+        if definition.full_name in self._ordered:
+            builder.add_order(definition.fields)
         roots = [root for root in self._schema.roots if root.table == definition.full_name]
         return ClassView(
             name=name,
@@ -256,6 +264,40 @@ class _ClassBuilder:
             for field in definition.fields
             if union_of(field.type) is None
         }
+
+    def add_key(self, key: Field) -> None:
+        """Add what `Vector::lookup` asks: how an object stands to another key."""
+        type_ = self._key_type(key.type)
+        head = f"int wire_compare_key({self._name} view, {type_} key) noexcept"
+        body = f"return wire::compare(view.{self._accessors[key.name]}(), key);"
+        doc = f"The order of `{key.name}`, the key, and another one; see Vector::lookup."
+        self._add_friend(doc, head, body, needs=(key.type.element or key.type).ref)
+
+    def add_order(self, fields: Sequence[Field]) -> None:
+        """Add how two structs are ordered which keys consist of."""
+        head = f"int wire_compare(const {self._name}& left, const {self._name}& right) noexcept"
+        names = [self._accessors[field.name] for field in fields]
+        orders = [f"wire::compare(left.{name}(), right.{name}())" for name in names]
+        body = filled("return wire::first_order({", orders, "});", indent=4).lstrip()
+        self._add_friend("The order of two keys.", head, body, needs=None)
+
+    def _add_friend(self, doc: str, head: str, body: str, *, needs: str | None) -> None:
+        if self._is_incomplete(needs):
+            code, later = f"  friend {head};", function(f"inline {head}", body, indent=0)
+        else:
+            code, later = function(f"friend {head}", body, indent=2), ""
+        self.methods.append(MethodView(comment((doc,), indent=2), code, later))
+
+    def _key_type(self, type_: Type) -> str:
+        match type_.kind:
+            case TypeKind.STRING:
+                return "std::string_view"
+            case TypeKind.STRUCT:
+                return self._reference(type_)
+            case TypeKind.ARRAY:
+                assert type_.element is not None
+                return f"Vector<{self._element(type_.element)}>"
+        return self._names.value_type(type_, seen_from=self._namespace)
 
     def add_struct_field(self, field: Field) -> None:
         name = self._accessors[field.name]
@@ -302,7 +344,16 @@ class _ClassBuilder:
         body = f"return table_.{call}({field.offset});"
         self._add(field.doc, result, f"{name}()", body, needs=field.type.ref)
         self._add_has(field)
+        if field.nested is not None:
+            self._add_nested(field, field.nested)
         self._visit(field, name)
+
+    def _add_nested(self, field: Field, root: str) -> None:
+        name = self._scope.claim(f"{field.name}_nested_root")
+        view = self._names.type(root, seen_from=self._namespace)
+        doc = (f"The root of the FlatBuffer that `{field.name}` is.",)
+        body = f"return table_.nested<{view}>({field.offset});"
+        self._add(doc, view, f"{name}()", body, needs=root)
 
     def _add_scalar(self, field: Field) -> None:
         name = self._accessors[field.name]

@@ -17,6 +17,7 @@ from .rules import MEANING_RULES, MOST_FINDINGS, STRUCTURE_RULES
 
 _SCHEMA_INDEPENDENT = (
     "_descriptors/__init__.py",
+    "_keys.py",
     "_pure/__init__.py",
     "_pure/_facade.py",
     "_pure/check.py",
@@ -39,7 +40,9 @@ _PUBLIC_NAMES = (
     "UnknownMember",
     "UnpackError",
     "codec_name",
+    "lookup",
     "pack",
+    "sort_by_key",
     "unpack",
     "verify",
     "view",
@@ -87,6 +90,7 @@ FEATURES: frozenset[Feature] = frozenset(
         Feature.ARRAYS,
         Feature.BIT_FLAGS,
         Feature.DEFAULT_CONTENTS,
+        Feature.NESTED_FLATBUFFERS,
         Feature.SERVICES,
         Feature.STRUCTS,
         Feature.UNION_STRINGS,

@@ -25,8 +25,8 @@ from ..model import (
 from ..names import PYTHON_KEYWORDS, PythonNameScope
 
 _MODULE_NAMES = frozenset(
-    """Any ClassVar Exception Final IntEnum IntFlag TypeAlias annotations bool bytes dataclass dict
-    field float int list property str type""".split()
+    """Any ClassVar Exception Final IntEnum IntFlag TypeAlias _Finding _codec annotations bool bytes
+    dataclass dict field float int list property str type""".split()
 )
 """What a generated module itself needs; a type of such a name gets a `_`."""
 
@@ -47,6 +47,12 @@ class Definitions(NamedTuple):
     unions: tuple[UnionDefinition, ...]
     structs: tuple[StructDefinition, ...]
     tables: tuple[TableDefinition, ...]
+class NestedMethods(NamedTuple):
+    """Names of the methods that read and write the FlatBuffer in a field."""
+
+    unpack: str
+    view: str
+    pack: str
 
 
 class PythonNames:
@@ -108,11 +114,30 @@ class PythonNames:
 
     def field_names(self, table: TableDefinition | StructDefinition) -> dict[str, str]:
         """Return the attribute of each field of a table or struct by the field's name."""
-        scope = PythonNameScope(PYTHON_KEYWORDS | _CLASS_NAMES | self._types_in_class_bodies(table))
+        scope = self._field_scope(table)
         return {field.name: scope.claim(field.name) for field in table.fields}
+
+    def _field_scope(self, table: TableDefinition | StructDefinition) -> PythonNameScope:
+        used = self._types_in_class_bodies(table)
+        return PythonNameScope(PYTHON_KEYWORDS | _CLASS_NAMES | used)
+
+    def nested_methods(self, table: TableDefinition) -> dict[str, NestedMethods]:
+        """Return the methods for each field that holds a FlatBuffer, by the field's name."""
+        fields = self.field_names(table)
+        scope = self._field_scope(table)
+        for name in fields.values():
+            scope.claim(name)
+        return {
+            field.name: NestedMethods(
+                *(scope.claim(f"{verb}_{field.name}") for verb in ("unpack", "view", "pack"))
+            )
+            for field in table.fields
+            if field.nested is not None
+        }
 
     def _types_in_class_bodies(self, table: TableDefinition | StructDefinition) -> set[str]:
         references = {_reference(field) for field in table.fields}
+        references |= {field.nested for field in table.fields}
         used = {self._types[name] for name in references if name is not None}
         return used | set(self.modules)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from dataclasses import dataclass
 
 from ..model import (
@@ -21,10 +20,10 @@ from ..model import (
     UnionMember,
 )
 from ..names import Name
+from ..nested import vector_alignment
 from ..presence import finite_tables
 from .python_names import Definitions, PythonNames, scalar_literal, sort_key, string_literal
-
-_LINE_LENGTH = 100
+from .python_text import LINE_LENGTH, docstring, paragraph
 
 
 @dataclass(frozen=True)
@@ -74,11 +73,28 @@ class _Field:
 
 
 @dataclass(frozen=True)
+class _NestedField:
+    """A field that holds a FlatBuffer, and the methods that read and write it.
+
+    Attributes:
+        none: What the annotation of its root ends with, and its value may be: ` | None` or nothing.
+    """
+
+    name: str
+    root: str
+    none: str
+    unpack: str
+    view: str
+    pack: str
+
+
+@dataclass(frozen=True)
 class _Table:
     name: str
     docstring: str
     bases: str
     fields: list[_Field]
+    nested: list[_NestedField]
 
 
 @dataclass(frozen=True)
@@ -98,6 +114,7 @@ class TypeModule:
     enum_bases: list[str]
     typing_names: list[str]
     needs_field: bool
+    needs_codec: bool
     enums: list[_Enum]
     tables: list[_Table]
     unions: list[_Union]
@@ -145,6 +162,7 @@ class _TypeWriter:
             enum_bases=sorted({enum.base for enum in enums}),
             typing_names=sorted(typing_names),
             needs_field=any("field(" in f.default for c in classes for f in c.fields),
+            needs_codec=any(table.nested for table in tables),
             enums=enums,
             tables=classes,
             unions=unions,
@@ -156,12 +174,12 @@ class _TypeWriter:
         return _Enum(
             name=self._names.type_name(enum.full_name),
             base="IntFlag" if enum.bit_flags else "IntEnum",
-            docstring=_docstring(enum.doc, [f"Wire: {enum.underlying.value}."], indent=4),
+            docstring=docstring(enum.doc, [f"Wire: {enum.underlying.value}."], indent=4),
             members=[
                 _Member(
                     members[member.name],
                     str(member.value),
-                    _docstring(member.doc, [], indent=4) if member.doc else None,
+                    docstring(member.doc, [], indent=4) if member.doc else None,
                 )
                 for member in enum.members
             ],
@@ -205,7 +223,7 @@ class _TypeWriter:
     def _table(self, table: TableDefinition) -> _Table:
         attributes = self._names.field_names(table)
         notes = [
-            _paragraph(
+            paragraph(
                 f"{attributes[f.name]}: {' '.join((*f.doc, _wire_note(f, self._schema)))}",
                 indent=8,
                 hanging=4,
@@ -219,15 +237,27 @@ class _TypeWriter:
         sections = ["Attributes:\n" + "\n".join(notes)] if notes else []
         return _Table(
             name=self._names.type_name(table.full_name),
-            docstring=_docstring(table.doc, sections, indent=4),
+            docstring=docstring(table.doc, sections, indent=4),
             bases="",
             fields=fields,
+            nested=[self._nested(table, f) for f in table.fields if f.nested is not None],
+        )
+
+    def _nested(self, table: TableDefinition, field: Field) -> _NestedField:
+        methods = self._names.nested_methods(table)[field.name]
+        return _NestedField(
+            name=self._names.field_names(table)[field.name],
+            root=self._reference(field.nested or ""),
+            none="" if field.is_mandatory else " | None",
+            unpack=methods.unpack,
+            view=methods.view,
+            pack=methods.pack,
         )
 
     def _struct(self, struct: StructDefinition) -> _Table:
         attributes = self._names.field_names(struct)
         notes = [
-            _paragraph(
+            paragraph(
                 f"{attributes[f.name]}: {' '.join((*f.doc, _struct_note(f)))}", indent=8, hanging=4
             )
             for f in struct.fields
@@ -236,12 +266,13 @@ class _TypeWriter:
         size = f"Wire: {struct.size} bytes, aligned to {struct.alignment}."
         return _Table(
             name=self._names.type_name(struct.full_name),
-            docstring=_docstring(struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4),
+            docstring=docstring(struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4),
             bases="",
             fields=[
                 _Field(attributes[f.name], self._spelling(f.type), self._empty_value(f.type))
                 for f in struct.fields
             ],
+            nested=[],
         )
 
     def _member_class(self, union: UnionDefinition, member: UnionMember) -> _Table:
@@ -250,9 +281,9 @@ class _TypeWriter:
         doc = member.doc or (f"The member `{member.name}` of the union `{union.name}`.",)
         if member.type.ref is None:
             text = [_Field("value", "str", '""')]
-            return _Table(name, _docstring(doc, [], indent=4), "", text)
+            return _Table(name, docstring(doc, [], indent=4), "", text, [])
         base = self._reference(member.type.ref)
-        return _Table(name, _docstring(doc, [], indent=4), f"({base})", [])
+        return _Table(name, docstring(doc, [], indent=4), f"({base})", [], [])
 
     def _annotation(self, field: Field) -> str:
         spelled = self._spelling(field.type)
@@ -369,7 +400,7 @@ class _TypeWriter:
         return _Union(
             name,
             _alternatives(members, len(name)),
-            _docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
+            docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
         )
 
 
@@ -384,7 +415,7 @@ def _summary(here: Definitions) -> str:
 def _alternatives(members: list[str], name_length: int) -> str:
     """Return a union type, in parentheses and on several lines if one is too short for it."""
     line = " | ".join(members)
-    if name_length + len(": TypeAlias = ") + len(line) <= _LINE_LENGTH:
+    if name_length + len(": TypeAlias = ") + len(line) <= LINE_LENGTH:
         return line
     return "(\n    " + "\n    | ".join(members) + "\n)"
 
@@ -409,7 +440,7 @@ def _exception(member: EnumMember, python_name: str, base: str) -> _ExceptionCla
         name=str(member.attributes["exception"]),
         bases=base if builtin is None else f"{base}, {builtin}",
         member=python_name,
-        docstring=_docstring(member.doc, [], indent=4),
+        docstring=docstring(member.doc, [], indent=4),
     )
 
 
@@ -426,14 +457,18 @@ def _wire_note(field: Field, schema: Schema) -> str:
         facts.append(f"default {string_literal(field.default_content)}")
     elif field.default_content is not None:
         facts.append("default []")
-    facts += [flag for flag in ("required", "present", "deprecated") if getattr(field, flag)]
-    if field.force_align:
-        facts.append(f"aligned to {field.force_align}")
+    facts += [flag for flag in ("required", "present", "key", "deprecated") if getattr(field, flag)]
+    alignment = vector_alignment(schema, field)
+    if alignment:
+        facts.append(f"aligned to {alignment}")
+    if field.nested is not None:
+        facts.append(f"a FlatBuffer of `{field.nested.rpartition('.')[2]}`")
     return f"Wire: {', '.join(facts)}."
 
 
 def _struct_note(field: Field) -> str:
-    return f"Wire: byte {field.offset}, {_wire_type(field.type)}."
+    key = ", key" if field.key else ""
+    return f"Wire: byte {field.offset}, {_wire_type(field.type)}{key}."
 
 
 def _wire_type(type_: Type) -> str:
@@ -451,29 +486,3 @@ def _wire_default(field: Field, schema: Schema) -> str:
         members = schema.enum(field.type.ref or "").members
         return next((m.name for m in members if m.value == field.default), str(field.default))
     return scalar_literal(field.type, field.default)
-
-
-def _docstring(doc: tuple[str, ...], sections: list[str], *, indent: int) -> str:
-    """Return a docstring of the schema's comment and further sections.
-
-    The first line carries the summary; the caller indents what follows by `indent`.
-    """
-    paragraphs = "\n".join(line.strip() for line in doc).split("\n\n")
-    blocks = [_paragraph(text, indent=indent) for text in paragraphs if text.strip()] + sections
-    text = "\n\n".join(blocks).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    if "\n" not in text and len(text) + indent + 6 <= _LINE_LENGTH:
-        return f'"""{text}"""'
-    return f'"""{text}\n"""'
-
-
-def _paragraph(text: str, *, indent: int, hanging: int = 0) -> str:
-    """Wrap `text` for a block that will stand `indent` columns in, four of them the caller's."""
-    lead = " " * max(indent - 4, 0)
-    return textwrap.fill(
-        " ".join(text.split()),
-        width=_LINE_LENGTH - 4 - (3 if indent <= 4 else 0),
-        initial_indent=lead,
-        subsequent_indent=lead + " " * hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -39,20 +39,26 @@ def pack(obj: object, force_align: Mapping[str, int]) -> bytes:
         raise RuntimeError("the object changed while it was being packed") from error
 
 
-def unpack(type_: type[T], buffer: object, strict: bool, report: list[Finding] | None) -> T:
+def unpack(
+    type_: type[T],
+    buffer: object,
+    strict: bool,
+    report: list[Finding] | None,
+    check_identifier: bool = True,
+) -> T:
     """Return the object that `buffer` holds; see `unpack` of the package."""
     with _bytes_of(buffer) as view:
-        extent = measure(describe(type_), view)
+        extent = measure(describe(type_), view, check_identifier=check_identifier)
         fault = find_structural_fault(extent)
         if fault is not None:
             raise UnpackError(fault)
         return _unpack_sound(type_, extent, strict, report)
 
 
-def verify(type_: type[Any], buffer: object) -> list[Finding]:
+def verify(type_: type[Any], buffer: object, check_identifier: bool = True) -> list[Finding]:
     """Return what is wrong with `buffer`; see `verify` of the package."""
     with _bytes_of(buffer) as view:
-        extent = measure(describe(type_), view)
+        extent = measure(describe(type_), view, check_identifier=check_identifier)
         fault = find_structural_fault(extent)
         if fault is not None:
             return [fault]
@@ -61,7 +67,7 @@ def verify(type_: type[Any], buffer: object) -> list[Finding]:
         return findings
 
 
-def view(type_: type[T], buffer: object) -> T:
+def view(type_: type[T], buffer: object, check_identifier: bool = True) -> T:
     """Return what `buffer` holds; nothing lazier is to be had here, see `view` of the package."""
     is_read_only = False
     with suppress(TypeError):
@@ -71,7 +77,7 @@ def view(type_: type[T], buffer: object) -> T:
             f"expected a read-only buffer, found {type(buffer).__name__}; a view does not notice"
             " when the bytes change, so promise that they will not: memoryview(buffer).toreadonly()"
         )
-    return unpack(type_, buffer, strict=False, report=None)
+    return unpack(type_, buffer, strict=False, report=None, check_identifier=check_identifier)
 
 
 def _unpack_sound(type_: type[T], extent: Extent, strict: bool, report: list[Finding] | None) -> T:

@@ -30,6 +30,7 @@ from ..reflection import (
     tables,
 )
 from .values import array_elements, byte_view, elements, kind, scalar_value, text_value
+from .verify import find_nested_fault
 
 _ALIGNMENTS = [1 << bits for bits in range(16)]
 
@@ -103,6 +104,14 @@ class _Checker:
             raise self._error(f"must not be None: {reason} this field")
         if value is not None or field.default is not None:
             self._value(field.type, value)
+        if value is not None and field.nested is not None:
+            self._nested(field.nested.type, value)
+
+    def _nested(self, root: type[Any], value: object) -> None:
+        view = memoryview(byte_view(value))
+        fault = find_nested_fault(describe(root), view, len(self.active) + 1)
+        if fault is not None:
+            raise self._error(f"holds no sound FlatBuffer of {root.__name__}: {fault}")
 
     def _value(self, type_: TypeInfo, value: Any) -> None:
         match type_:

@@ -32,6 +32,7 @@ from ..reflection import (
 )
 from .structs import StructPlan, struct_plan
 from .values import byte_view, check_size, converted, elements, scalar_value
+from .verify import find_nested_fault
 
 _LARGEST_BUFFER = 2**31 - 1
 
@@ -393,8 +394,21 @@ def _encoder(table: TableInfo, field: FieldInfo) -> Encode:
             return _union_vector_encoder(union)
         case VectorInfo() as vector:
             key = f"{table.type.__name__}.{field.name}"
-            return _vector_encoder(vector, key, field.force_align)
+            encode = _vector_encoder(vector, key, field.force_align)
+            return encode if field.nested is None else _nested_encoder(field.nested.type, encode)
     raise AssertionError(f"{field.name} has no child")
+
+
+def _nested_encoder(root: type[Any], encode: Encode) -> Encode:
+    """Return what writes bytes if they are a FlatBuffer that can be read again."""
+
+    def encode_checked(packer: Packer, data: Any) -> SlotValues:
+        view = memoryview(byte_view(data))
+        if find_nested_fault(describe(root), view, packer.depth + 1) is not None:
+            raise ValueError("not a sound FlatBuffer")
+        return encode(packer, data)
+
+    return encode_checked
 
 
 def _accepted(type_: type[Any], obj: object) -> type[Any]:

@@ -37,6 +37,7 @@ _LARGEST_ALIGNMENT = 32  # of anything inside a table: that of a struct with `fo
 TABLE_CHARGE = 32
 """What a table costs beyond its bytes, and those of the vtable slots that the schema lacks: about
 what its object takes."""
+_SMALLEST_BUFFER = 8  # an offset, and what a table begins with
 LARGEST_BUFFER = 2**31 - 1
 LARGEST_NUMBER = 2**63 - 1
 """Larger numbers are reported as this one, here as in C++."""
@@ -58,10 +59,15 @@ class Extent(NamedTuple):
     size: int
     table: TableInfo
     fault: Finding | None = None
+    check_identifier: bool = True
 
 
-def measure(table: TableInfo, buffer: memoryview) -> Extent:
+def measure(table: TableInfo, buffer: memoryview, *, check_identifier: bool = True) -> Extent:
     """Find out how far the FlatBuffer reaches; an extended header may say so, else it is all."""
+    return _measure(table, buffer)._replace(check_identifier=check_identifier)
+
+
+def _measure(table: TableInfo, buffer: memoryview) -> Extent:
     size = len(buffer)
     magic = table.root.extended_header if table.root else None
     if magic is None or size < 24 or bytes(buffer[8:12]) != magic:
@@ -80,12 +86,16 @@ def find_structural_fault(extent: Extent) -> Finding | None:
     if extent.fault is not None:
         return extent.fault
     walk = _Walk(extent)
-    try:
-        walk.root()
-    except _RuleBroken as broken:
-        path = "".join(walk.path).removeprefix(".")
-        return make_finding(broken.rule, path, broken.offset, broken.found, broken.expected)
-    return None
+    return walk.fault(walk.root)
+
+
+def find_nested_fault(table: TableInfo, buffer: memoryview, depth: int) -> Finding | None:
+    """Return the first rule that a FlatBuffer breaks which is to be nested in others.
+
+    Its file identifier is not looked at, and its root counts as the table number `depth`.
+    """
+    walk = _Walk(Extent(buffer, len(buffer), table))
+    return walk.fault(lambda: walk.nested(table, 0, len(buffer), depth))
 
 
 class _RuleBroken(Exception):  # noqa: N818 - not an error for anybody outside this module
@@ -107,16 +117,30 @@ class _Shape(NamedTuple):
 
 
 class _Walk:
+    """The FlatBuffer under way lies between `start` and `size`; it may be nested in another."""
+
     def __init__(self, extent: Extent) -> None:
         self.buffer, self.size, self.table_info = extent.buffer, extent.size, extent.table
+        self.check_identifier = extent.check_identifier
+        self.start = 0
         self.budget = BASE_BUDGET + BUDGET_PER_BYTE * extent.size
         self.spent = 0
         self.path: list[str] = []
         self.shapes: dict[tuple[type[Any], int, int], _Shape] = {}
 
+    def fault(self, check: Callable[[], None]) -> Finding | None:
+        """Return what `check`, which may be called once, finds to be wrong."""
+        try:
+            check()
+        except _RuleBroken as broken:
+            path = "".join(self.path).removeprefix(".")
+            return make_finding(broken.rule, path, broken.offset, broken.found, broken.expected)
+        return None
+
     def root(self) -> None:
-        identifier = self.table_info.root.identifier if self.table_info.root else None
-        smallest = 8 if identifier is None else 12
+        root = self.table_info.root if self.check_identifier else None
+        identifier = root.identifier if root else None
+        smallest = _SMALLEST_BUFFER if identifier is None else 12
         if self.size < smallest:
             raise _RuleBroken("BUFFER_TOO_SMALL", 0, self.size, smallest)
         if self.size > LARGEST_BUFFER:
@@ -125,6 +149,15 @@ class _Walk:
             expected = int.from_bytes(identifier, "little")
             raise _RuleBroken("WRONG_IDENTIFIER", 4, _read_u32(self.buffer, 4)[0], expected)
         self.table(self.table_info, self.follow(0), 1)
+
+    def nested(self, table: TableInfo, start: int, end: int, depth: int) -> None:
+        """Check a FlatBuffer inside this one; nothing in it may lead outside."""
+        if end - start < _SMALLEST_BUFFER:
+            raise _RuleBroken("BUFFER_TOO_SMALL", start, end - start, _SMALLEST_BUFFER)
+        outer = self.start, self.size, self.shapes
+        self.start, self.size, self.shapes = start, end, {}
+        self.table(table, self.follow(start), depth)
+        self.start, self.size, self.shapes = outer
 
     def follow(self, place: int, room: int = 4) -> int:
         """Return where the offset stored at `place` leads: to at least `room` bytes."""
@@ -158,7 +191,7 @@ class _Walk:
 
     def _shape(self, table: TableInfo, start: int, vtable: int) -> _Shape:
         """Check a vtable once; what is wrong with a field becomes a step that says so in its turn."""
-        if vtable < 0 or vtable + 4 > self.size:
+        if vtable < self.start or vtable + 4 > self.size:
             raise _RuleBroken("VTABLE_OUT_OF_BOUNDS", start, vtable, self.size)
         if vtable % 2:
             raise _RuleBroken("MISALIGNED", vtable, vtable, 2)
@@ -334,7 +367,9 @@ def _child_step(field: FieldInfo, entry: int) -> Step:
     """Return the step that follows a field's offset."""
     name = f".{field.wire_name}"
     type_ = field.type
-    if isinstance(type_, VectorInfo):
+    if field.nested is not None:
+        check = _nested_check(describe(field.nested.type))
+    elif isinstance(type_, VectorInfo):
         check = _vector_check(type_)
     else:
         assert isinstance(type_, StringInfo | TableReference)
@@ -349,6 +384,16 @@ def _child_step(field: FieldInfo, entry: int) -> Step:
         walk.path.pop()
 
     return step
+
+
+def _nested_check(table: TableInfo) -> Step:
+    """Return the check of a vector of bytes that are a FlatBuffer of their own."""
+
+    def check(walk: _Walk, place: int, depth: int) -> None:
+        first, end = walk.vector(walk.follow(place), 1, 1)
+        walk.nested(table, first, end, depth + 1)
+
+    return check
 
 
 def _vector_check(vector: VectorInfo) -> Step:

@@ -129,4 +129,11 @@ def full_tree(language: ModuleType) -> Any:
         part=parts.Loop(parts.Loop(parts.label("x")), [pin, parts.Pin()]),
         pair=t.Pair(pin, parts.Pin()),
         texts=t.Texts(must="", numbers=[1], contents=[t.text("x"), None]),
+        leaf_bytes=language.pack(t.Leaf(-7)),
+        nest=language.pack(
+            t.Tree(name="nested", grid=grid, leaf_bytes=language.pack(t.Leaf(1)), weight=0.25)
+        ),
+        knot_bytes=language.pack(
+            parts.Knot(pins=[pin], tree_bytes=language.pack(t.Tree(name="deep", point=point)))
+        ),
     )

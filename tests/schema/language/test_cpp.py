@@ -162,6 +162,7 @@ def test_both_say_the_same_about_damaged_trees(
     source = random.Random("language")
     originals = [full] * 3000 + [language.pack(tree) for tree in random_trees(types, 60)] * 30
     cases = [("Tree", damaged(original, source)) for original in originals]
+    cases.append(("Tree", with_another_slot(full)))
     said = judge.structure(cases)
     sound = [case for case, finding in zip(cases, said, strict=True) if finding is None]
     assert len(sound) > 500
@@ -173,6 +174,15 @@ def test_both_say_the_same_about_damaged_trees(
         *("UNION_TAG_MISSING", "UNION_VALUE_MISSING", "UNION_LENGTH_MISMATCH"),
         *("REQUIRED_FIELD_MISSING", "MISALIGNED", "FIELD_OUTSIDE_TABLE"),
     }
+
+
+def with_another_slot(data: bytes) -> bytes:
+    """Return a buffer whose root has a vtable that reaches into the table behind it."""
+    changed = Forged(data)
+    vtable = changed.vtable(changed.root())
+    changed.put(vtable, 2, changed.u16(vtable) + 2)
+    assert changed.u16(vtable + changed.u16(vtable) - 2)
+    return bytes(changed)
 
 
 STEM_CONTENTS, STEM_WORD, STEM_WORDS = 1, 5, 7

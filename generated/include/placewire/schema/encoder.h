@@ -12,7 +12,6 @@
 #pragma once
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,6 +24,7 @@
 #include "placewire/schema/box.h"
 #include "placewire/schema/builder.h"
 #include "placewire/schema/pack_options.h"
+#include "placewire/schema/pack_result.h"
 #include "placewire/schema/table_schema.h"
 #include "placewire/schema/verify.h"
 
@@ -56,6 +56,10 @@ class ChildEncoder {
   template <class Value>
   [[nodiscard]] bool operator()(const VectorField<T, Value>& field) {
     return source_.scalars(object_, field, builder_, slots_[field.slot]);
+  }
+  template <class Value, class Root>
+  [[nodiscard]] bool operator()(const NestedField<T, Value, Root>& field) {
+    return source_.nested(object_, field, builder_, slots_[field.slot]);
   }
   template <class Value>
   [[nodiscard]] bool operator()(const ChildField<T, Value>& field) {
@@ -155,85 +159,6 @@ template <class T, class Source>
   return true;
 }
 
-/// Why objects could not be packed.
-enum class PackProblem : std::uint8_t {
-  kNone,
-  /// A field that every writer writes is absent.
-  kFieldAbsent,
-  /// An enum holds a number that is none of its members.
-  kUnknownEnumValue,
-  /// A string is not UTF-8.
-  kStringNotUtf8,
-  /// Tables nest deeper than readers follow.
-  kTooDeep,
-  /// The buffer would exceed kMaxBufferSize, or there is no memory for it.
-  kNoSpace,
-};
-
-/// What a problem says, for people.
-constexpr std::string_view text(PackProblem problem) noexcept {
-  switch (problem) {
-    case PackProblem::kNone:
-      return "packed";
-    case PackProblem::kFieldAbsent:
-      return "must not be absent: every writer writes this field";
-    case PackProblem::kUnknownEnumValue:
-      return "holds a number that is no member of the enum";
-    case PackProblem::kStringNotUtf8:
-      return "is not UTF-8";
-    case PackProblem::kTooDeep:
-      return "nests too deep to be read again";
-    case PackProblem::kNoSpace:
-      return "does not fit into memory or a FlatBuffer of 2 GiB";
-  }
-  return {};
-}
-
-/// What a pack function says: success, or the first problem and where it is.
-class [[nodiscard]] PackResult {
- public:
-  /// Whether everything was packed.
-  bool ok() const noexcept { return problem_ == PackProblem::kNone; }
-  explicit operator bool() const noexcept { return ok(); }
-
-  PackProblem problem() const noexcept { return problem_; }
-  /// The field at fault, such as `execution_plan[0].name`; empty for the root. A path that is too
-  /// long for the result begins with `...`. Lives as long as the result.
-  std::string_view path() const noexcept { return {path_ + start_, sizeof path_ - start_}; }
-
- private:
-  friend class ObjectSource;
-
-  void prepend(std::string_view field) noexcept {
-    const bool is_inner = start_ != sizeof path_ && path_[start_] != '[';
-    if (is_inner) insert(".");
-    insert(field);
-  }
-
-  void prepend(std::size_t index) noexcept {
-    char digits[24];
-    const char* end = std::to_chars(digits, digits + sizeof digits, index).ptr;
-    const bool is_inner = start_ != sizeof path_;
-    insert(is_inner ? "]." : "]");
-    insert({digits, static_cast<std::size_t>(end - digits)});
-    insert("[");
-  }
-
-  void insert(std::string_view text) noexcept {
-    constexpr std::string_view kCut = "...";
-    if (is_cut_) return;
-    is_cut_ = text.size() + kCut.size() > start_;
-    if (is_cut_) text = kCut;
-    start_ -= text.size();
-    std::memcpy(path_ + start_, text.data(), text.size());
-  }
-
-  PackProblem problem_ = PackProblem::kNone;
-  bool is_cut_ = false;
-  std::size_t start_ = sizeof path_;
-  char path_[512];  // filled from its end; what is before `start_` is never read
-};
-
 /// Reads the value types of objects.h.
 ///
 /// Every function that writes something returns whether it could; if not, `result` says why and
@@ -269,6 +194,19 @@ class ObjectSource {
     const auto* items = wire::present(object.*field.member);
     if (items == nullptr) return absent(field);
     return write_scalars(*items, alignments_.*field.alignment, builder, out) || step(field.name);
+  }
+
+  template <class T, class Value, class Root>
+  [[nodiscard]] bool nested(const T& object, const NestedField<T, Value, Root>& field,
+                            Builder& builder, Position& out) {
+    const auto* items = wire::present(object.*field.member);
+    if (items == nullptr) return absent(field);
+    VerifyResult result;
+    wire::Verifier verifier(Bytes(items->data(), items->size()), result);
+    if (!verifier.root_to_nest<Root>(depth_)) {
+      return fail(PackProblem::kNestedNotSound) || step(field.name);
+    }
+    return scalars(object, field, builder, out);
   }
 
   template <class T, class Value>

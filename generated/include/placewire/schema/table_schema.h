@@ -28,6 +28,7 @@ namespace placewire::schema {
 ///
 /// `kNumber` counts the tables of the schema, `kSlots` the slots of the vtable, `kInlineSize` is an
 /// upper bound of the table's own bytes, `kIdentifier` the file identifier of a root or nullptr.
+/// `kKey`, if there is one, is the member that is the key.
 /// `each_field(visit)` calls `visit` with every field by id, until it returns false.
 template <class Object>
 struct TableSchema;
@@ -41,8 +42,9 @@ struct UnionSchema;
 
 /// Describes the struct behind a value type; specialised in writer.h for each of them.
 ///
-/// `kSize` and `kAlignment` are in bytes. `each_field(visit)` calls `visit` with every StructMember
-/// in the order of memory, until it returns false.
+/// `kSize` and `kAlignment` are in bytes. `kKey`, if there is one, is the member that is the key.
+/// `each_field(visit)` calls `visit` with every StructMember in the order of memory, until it
+/// returns false.
 template <class Object>
 struct StructSchema;
 
@@ -136,6 +138,19 @@ struct VectorField {
 template <class Object, class Value>
 VectorField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence,
             std::uint32_t Alignments::*) -> VectorField<Object, Value>;
+
+/// Stands for the view of the table at the root of a FlatBuffer.
+template <class View>
+struct RootView {
+  using Type = View;
+};
+
+/// A vector of bytes that are a FlatBuffer of their own, with a table of view Root as its root.
+template <class Object, class Value, class Root>
+struct NestedField : VectorField<Object, Value> {
+  constexpr NestedField(const VectorField<Object, Value>& vector, RootView<Root>) noexcept
+      : VectorField<Object, Value>(vector) {}
+};
 
 /// A union, whose tag is in the slot before. `none` is the tag of the absent one.
 template <class Object, class Value, class Tag>

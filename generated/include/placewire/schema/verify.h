@@ -84,6 +84,8 @@ class Verifier {
   static constexpr std::uint64_t kBudgetPerByte = 8;
   /// What a table costs beyond its bytes and those of the vtable slots that the schema lacks.
   static constexpr std::uint64_t kTableCharge = 32;
+  /// An offset, and what a table begins with.
+  static constexpr std::uint64_t kSmallestBuffer = 8;
   static constexpr std::uint64_t kLargestBuffer = 0x7FFFFFFF;
 
   Verifier(Bytes buffer, VerifyResult& result) noexcept
@@ -91,10 +93,10 @@ class Verifier {
 
   /// Verifies the whole buffer, with a root of type T.
   template <class T>
-  bool root() noexcept {
-    constexpr std::string_view identifier = T::kFileIdentifier;
+  bool root(bool check_identifier) noexcept {
+    const std::string_view identifier = check_identifier ? T::kFileIdentifier : std::string_view();
     constexpr std::string_view header_magic = T::kHeaderMagic;
-    const std::uint64_t smallest = identifier.empty() ? 8 : 12;
+    const std::uint64_t smallest = identifier.empty() ? kSmallestBuffer : 12;
     if (!measure(header_magic)) return false;
     if (size_ < smallest) return fail(Rule::BUFFER_TOO_SMALL, 0, size_, smallest);
     if (size_ > kLargestBuffer) return fail(Rule::BUFFER_TOO_LARGE, 0, size_, kLargestBuffer);
@@ -106,6 +108,14 @@ class Verifier {
     budget_ = kBaseBudget + kBudgetPerByte * size_;
     std::uint64_t target;
     return follow(0, target) && table_at<T>(target);
+  }
+
+  /// Verifies the whole buffer, which is to be nested in a table that is `depth` deep itself.
+  template <class T>
+  bool root_to_nest(int depth) noexcept {
+    depth_ = depth;
+    budget_ = kBaseBudget + kBudgetPerByte * size_;
+    return nested_root<T>(0, size_);
   }
 
   /// Adds a field to the path of what went wrong. Always false.
@@ -138,6 +148,15 @@ class Verifier {
     std::uint64_t end;
     return reference(table, slot, target) &&
            (target == 0 || vector_at<kSize, kAlignment>(target, end));
+  }
+
+  /// A vector of bytes that are a FlatBuffer of their own, with a root of type T.
+  template <class T>
+  bool nested(const VerifiedTable& table, std::uint32_t slot) noexcept {
+    std::uint64_t position;
+    std::uint64_t end;
+    if (!reference(table, slot, position)) return false;
+    return position == 0 || (vector_at<1, 1>(position, end) && nested_root<T>(position + 4, end));
   }
 
   bool strings(const VerifiedTable& table, std::uint32_t slot) noexcept {
@@ -329,7 +348,7 @@ class Verifier {
     if (position % 4 != 0) return fail(Rule::MISALIGNED, position, position, 4);
     const std::int64_t vtable =
         static_cast<std::int64_t>(position) - load<std::int32_t>(data_ + position);
-    if (vtable < 0 || static_cast<std::uint64_t>(vtable) + 4 > size_) {
+    if (vtable < start_ || static_cast<std::uint64_t>(vtable) + 4 > size_) {
       return fail(Rule::VTABLE_OUT_OF_BOUNDS, position, vtable, size_);
     }
     table.position = position;
@@ -423,7 +442,26 @@ class Verifier {
     return true;
   }
 
+  /// A FlatBuffer inside this one: counts on, but does not let its offsets lead outside.
+  template <class T>
+  bool nested_root(std::uint64_t start, std::uint64_t end) noexcept {
+    if (end - start < kSmallestBuffer) {
+      return fail(Rule::BUFFER_TOO_SMALL, start, end - start, kSmallestBuffer);
+    }
+    const std::int64_t outer_start = start_;
+    const std::uint64_t outer_size = size_;
+    start_ = static_cast<std::int64_t>(start);
+    size_ = end;
+    std::uint64_t target;
+    const bool is_sound = follow(start, target) && table_at<T>(target);
+    start_ = outer_start;
+    size_ = outer_size;
+    return is_sound;
+  }
+
   const std::uint8_t* data_;
+  /// Where the FlatBuffer under way begins and ends; it may be nested in another.
+  std::int64_t start_ = 0;
   std::uint64_t size_;
   std::uint64_t charged_ = 0;
   std::uint64_t budget_ = 0;
@@ -435,12 +473,13 @@ class Verifier {
 
 /// Verifies a FlatBuffer whose root is a T; needs the verifier.h of T's module.
 ///
-/// If T is a root type with an identifier, the buffer must carry it. If files of T may have an
-/// extended header, the buffer may be such a file; only its FlatBuffer is looked at.
+/// If T is a root type with an identifier, the buffer must carry it, unless `check_identifier` is
+/// false. If files of T may have an extended header, the buffer may be such a file; only its
+/// FlatBuffer is looked at.
 template <class T>
-VerifyResult verify(Bytes buffer) noexcept {
+VerifyResult verify(Bytes buffer, bool check_identifier = true) noexcept {
   VerifyResult result;
-  wire::Verifier(buffer, result).root<T>();
+  wire::Verifier(buffer, result).root<T>(check_identifier);
   return result;
 }
 

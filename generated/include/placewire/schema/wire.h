@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -34,7 +35,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 namespace placewire::schema {
 
 /// Identifies the schemas that these headers were generated from; changes whenever code must.
-inline constexpr std::string_view kModelStamp = "04c4bd5020f63e37";
+inline constexpr std::string_view kModelStamp = "f0e947cb89965edc";
 
 /// A run of bytes that somebody else owns.
 class Bytes {
@@ -186,6 +187,13 @@ class Table {
     return field != 0 ? View(follow(position_ + field)) : View();
   }
 
+  /// The root of the FlatBuffer that a field holds as bytes.
+  template <class View>
+  View nested(std::size_t slot) const noexcept {
+    const std::size_t field = offset(slot);
+    return field != 0 ? View(follow(follow(position_ + field) + 4)) : View();
+  }
+
   /// What the offset in a field refers to, if the field is known to be there.
   template <class T>
   T present_value(std::size_t slot) const noexcept {
@@ -312,6 +320,29 @@ class Vector {
     return wire::element<T>(data_ + index * wire::stride<T>());
   }
 
+  /// An element whose key is `key`, or an absent one: for vectors of a table or a struct that has a
+  /// field with the attribute `key`, sorted by it.
+  ///
+  /// Looks at log2(size()) elements. In a vector that is not sorted, an element may be missed, but
+  /// nothing worse happens. Of several elements with the key, any may be the one.
+  template <class Key>
+  T lookup(const Key& key) const noexcept {
+    std::size_t first = 0;
+    std::size_t last = size_;
+    while (first < last) {
+      const std::size_t middle = first + (last - first) / 2;
+      const T element = (*this)[middle];
+      const int order = wire_compare_key(element, key);
+      if (order == 0) return element;
+      if (order < 0) {
+        first = middle + 1;
+      } else {
+        last = middle;
+      }
+    }
+    return T();
+  }
+
   T front() const noexcept { return (*this)[0]; }
   T back() const noexcept { return (*this)[size_ - 1]; }
   Iterator begin() const noexcept { return Iterator(data_); }
@@ -378,5 +409,39 @@ class Vector<T>::Iterator {
 
   const std::uint8_t* position_ = nullptr;
 };
+
+namespace wire {
+
+/// The order of two keys: negative if `left` comes first, positive if `right` does, else 0.
+///
+/// Strings are ordered by their bytes, structs field by field, arrays element by element.
+template <class T>
+[[nodiscard]] int compare(const T& left, const T& right) noexcept {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    return left.compare(right);
+  } else if constexpr (std::is_base_of_v<StructView, T>) {
+    return wire_compare(left, right);
+  } else {
+    return static_cast<int>(right < left) - static_cast<int>(left < right);
+  }
+}
+template <class T>
+[[nodiscard]] int compare(const Vector<T>& left, const Vector<T>& right) noexcept {
+  for (std::size_t i = 0; i < left.size() && i < right.size(); ++i) {
+    const int order = compare(left[i], right[i]);
+    if (order != 0) return order;
+  }
+  return compare(left.size(), right.size());
+}
+
+/// The first of some orders that is not 0; 0 if there is none.
+[[nodiscard]] inline int first_order(std::initializer_list<int> orders) noexcept {
+  for (const int order : orders) {
+    if (order != 0) return order;
+  }
+  return 0;
+}
+
+}  // namespace wire
 
 }  // namespace placewire::schema
