@@ -128,9 +128,11 @@ def test_what_is_not_aligned_in_the_whole_is_refused(
 ) -> None:
     """Relative to its own start it would be; a reader that relies on alignment sees the whole."""
     inner = language.pack(types.Tree(name="inner", grid=types.Grid()))
+    # What stands before the nested bytes moves them: their table has one more offset or not.
     outers = [
-        codec.pack(types.Tree(name="x" * length, nest=inner), {"Tree.nest": 1})
+        codec.pack(types.Tree(name="x" * length, nest=inner, stem=stem), {"Tree.nest": 1})
         for length in range(16)
+        for stem in (None, types.Stem())
     ]
     said = judge.structure([("Tree", outer) for outer in outers])
     broken = {(finding[0], finding[1]) for finding in said if finding}
