@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::size_t Classes::find_table(PyTypeObject* type) const noexcept {
   return kUnknown;
 }
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

@@ -20,7 +20,7 @@
 #include "python_objects.h"
 #include "schema_map.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 /// The dataclass of a table, a struct or a member of a union; its instances hold all fields in
 /// slots.
@@ -119,4 +119,4 @@ void set_package_name(const char* name);
 /// there is none.
 [[nodiscard]] Owned import_from_package(const char* module, const char* name);
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

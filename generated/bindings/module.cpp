@@ -22,7 +22,7 @@
 
 namespace nb = nanobind;
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 namespace {
 
 /// Builders that grow beyond this are not kept for the next call.
@@ -281,10 +281,11 @@ nb::object view(nb::handle type, nb::handle buffer) {
 }
 
 }  // namespace
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema
 
 NB_MODULE(_native, module) {
-  using namespace placewire::schema;
+  using placewire::schema::kModelStamp;
+  namespace bindings = placewire::schema::bindings::of_placewire_schema;
   const std::string name = nb::cast<nb::str>(module.attr("__name__")).c_str();
   bindings::set_package_name(name.substr(0, name.rfind('.')).c_str());
   module.doc() = "The codec of the package, compiled; see the package's own functions.";

@@ -23,7 +23,7 @@
 #error "this module relies on the GIL; build it for a Python that has one"
 #endif
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 /// A strong reference, or none.
 class Owned {
@@ -188,4 +188,4 @@ template <class T>
   }
 }
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

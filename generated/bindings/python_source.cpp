@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 bool Sequence::open(PyObject* object) {
   is_frozen_ = PyTuple_CheckExact(object);
@@ -96,4 +96,4 @@ std::uint32_t PythonSource::find_alternative(
   return 0;
 }
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

@@ -29,7 +29,7 @@
 #include "classes.h"
 #include "python_objects.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 /// References to the values of all fields of one object.
 class FieldValues {
@@ -462,4 +462,4 @@ class PythonSource {
   std::vector<BufferHold> holds_;
 };
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

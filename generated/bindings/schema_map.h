@@ -13,7 +13,7 @@
 #include "placewire/schema/errors/enums.h"
 #include "placewire/schema/program/writer.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 /// Largest number of fields of a class, at least 1.
 inline constexpr std::size_t kMaxFields = 10;
@@ -156,4 +156,4 @@ inline constexpr const char* kUnionName<program::KernelTypes> = "KernelTypes";
 template <>
 inline constexpr const char* kUnionName<program::InstructionArguments> = "InstructionArguments";
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

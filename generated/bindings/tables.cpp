@@ -9,7 +9,7 @@
 #include "placewire/schema/device_info/verifier.h"
 #include "placewire/schema/program/verifier.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 // clang-format off
 
@@ -367,4 +367,4 @@ const std::size_t kAlignmentKeyCount = 34;
 
 // clang-format on
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

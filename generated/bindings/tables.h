@@ -14,7 +14,7 @@
 #include "unpacker.h"
 #include "views.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 struct TableFunctions {
   /// Four bytes that a file of this root starts with, or null.
@@ -60,4 +60,4 @@ constexpr TableFunctions table_functions() noexcept {
   };
 }
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

@@ -6,7 +6,7 @@
 
 #include "unpacker.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 bool Unpacker::report(AuditRule rule, const Path& path, const std::uint8_t* position, Owned found,
                       Owned expected) {
@@ -57,4 +57,4 @@ PyObject* Unpacker::make_unknown_member(Owned tag) const {
   return instance && instance.set(0, tag.release()) ? instance.release() : nullptr;
 }
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

@@ -26,7 +26,7 @@
 #include "placewire/schema/audit.h"
 #include "python_objects.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 /// Something in a buffer that the schema does not know or does not allow: the arguments of
 /// `make_finding` in _wire.py.
@@ -481,4 +481,4 @@ PyObject* unpack_table(Unpacker& unpacker, const std::uint8_t* position, const P
   return instance.release();
 }
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

@@ -10,7 +10,7 @@
 
 #include "tables.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 namespace {
 
 nb::object owned(PyObject* result) {
@@ -170,4 +170,4 @@ void bind_views(nb::module_& module) {
   make_sequence(list_view);
 }
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

@@ -27,7 +27,7 @@
 #include "classes.h"
 #include "python_objects.h"
 
-namespace placewire::schema::bindings {
+namespace placewire::schema::bindings::of_placewire_schema {
 
 namespace nb = nanobind;
 
@@ -334,4 +334,4 @@ template <class Struct>
   return nb::str(text.data(), text.size());
 }
 
-}  // namespace placewire::schema::bindings
+}  // namespace placewire::schema::bindings::of_placewire_schema

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 from ..config import ProjectConfig
 from ..features import Feature
@@ -17,6 +19,7 @@ from ..model import (
     TypeKind,
     UnionMember,
 )
+from ..names import NameScope
 from ..render import GeneratedFile, Templates
 from .cpp import FEATURES as CPP_FEATURES
 from .cpp_names import CppNames
@@ -110,6 +113,7 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
     classes = list(views.classes())
     fields: dict[str, Any] = {
         "namespace": views.cpp.namespace,
+        "bindings": f"{views.cpp.namespace}::bindings::{views.package_namespace(config.package)}",
         "include_prefix": views.cpp.include_prefix,
         "includes": list(views.includes()),
         "verifiers": list(views.verifiers()),
@@ -137,6 +141,17 @@ class _Views:
         self.objects = ObjectNames(schema, self.cpp)
         self._python = PythonNames(schema, config)
         self._schema = schema
+
+    def package_namespace(self, package: str) -> str:
+        """Return the C++ namespace of a package's bindings, which no other package has.
+
+        nanobind tells types apart by their names alone, in all modules of a process.
+        """
+        plain = re.sub(r"[^A-Za-z0-9]+", "_", package).strip("_")
+        if plain != package:
+            plain = f"{plain}_{crc32(package.encode()):08x}".lstrip("_")
+        modules = {self.cpp.module(namespace) for namespace in self._schema.namespaces}
+        return NameScope(modules).claim(f"of_{plain}")
 
     def includes(self) -> Iterator[str]:
         """Yield the headers of every module that has classes, and those of enums without them."""

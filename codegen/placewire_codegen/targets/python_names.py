@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from enum import IntFlag
 from functools import cached_property
 
 from ..config import ProjectConfig
@@ -19,6 +20,7 @@ from ..model import (
     UnionMember,
 )
 from ..names import PYTHON_KEYWORDS, PythonNameScope
+from .cpp_order import class_references
 
 _MODULE_NAMES = frozenset(
     """Any ClassVar Exception Final IntEnum IntFlag TypeAlias annotations bool bytes dataclass dict
@@ -29,8 +31,14 @@ _MODULE_NAMES = frozenset(
 _CLASS_NAMES = frozenset("bool bytes field float int list str".split())
 """What the body of a dataclass needs: a field of such a name would hide it from the next field."""
 
-_ENUM_NAMES = frozenset("mro name value".split())
-"""What `enum` keeps for itself."""
+_ENUM_NAMES = frozenset(
+    name for name in (*dir(IntFlag), "mro", "name", "value") if not name.startswith("_")
+)
+"""What `enum` keeps for itself, and what its members are as numbers."""
+
+
+_PROPERTY_NAMES = frozenset("bool float int property self str".split())
+"""What the body of an enum needs for its properties."""
 
 
 class PythonNames:
@@ -51,8 +59,9 @@ class PythonNames:
     def _claim(self, full_name: str, wanted: str) -> str:
         """Take a name in the module of a definition."""
         module = self.module_of(full_name)
-        scope = self._scopes.setdefault(module, PythonNameScope(PYTHON_KEYWORDS | _MODULE_NAMES))
-        return scope.claim(wanted)
+        others = set(self.modules) - {module}
+        reserved = PYTHON_KEYWORDS | _MODULE_NAMES | others
+        return self._scopes.setdefault(module, PythonNameScope(reserved)).claim(wanted)
 
     def _needs_class(self, member: UnionMember) -> bool:
         """Whether a member goes by a name of its own: a string, or a type under an alias."""
@@ -70,6 +79,22 @@ class PythonNames:
         """The modules in the order in which they can be imported, which is that of the files."""
         namespaces = (d.namespace for d in self._schema.definitions.values())
         return tuple(dict.fromkeys(sorted(self._config.module(name) for name in namespaces)))
+
+    @cached_property
+    def import_cycles(self) -> dict[str, frozenset[str]]:
+        """For each module, the others that it needs and that need it, directly or not."""
+        needed = {module: {module} for module in self.modules}
+        for name in self._schema.definitions:
+            references = class_references(self._schema, name)
+            needed[self.module_of(name)].update(map(self.module_of, references))
+        for through in needed:
+            for modules in needed.values():
+                if through in modules:
+                    modules |= needed[through]
+        return {
+            module: frozenset(o for o in others if o != module and module in needed[o])
+            for module, others in needed.items()
+        }
 
     def module_of(self, full_name: str) -> str:
         """Return the module of a definition."""
@@ -91,9 +116,15 @@ class PythonNames:
 
     def member_names(self, enum: EnumDefinition) -> dict[str, str]:
         """Return the Python name of each member of `enum` by its name."""
-        attributes = {name for member in enum.members for name in member.attributes}
+        attributes = set(self.attribute_names(enum).values())
         scope = PythonNameScope(PYTHON_KEYWORDS | _ENUM_NAMES | attributes)
         return {member.name: scope.claim(member.name) for member in enum.members}
+
+    def attribute_names(self, enum: EnumDefinition) -> dict[str, str]:
+        """Return the property of each attribute of the members of `enum` by its name."""
+        attributes = dict.fromkeys(name for member in enum.members for name in member.attributes)
+        scope = PythonNameScope(PYTHON_KEYWORDS | _PROPERTY_NAMES | _ENUM_NAMES)
+        return {name: scope.claim(name) for name in attributes}
 
     def member_with_value(self, enum: EnumDefinition, value: int) -> str | None:
         """Return the Python name of the member of `enum` that is `value`, if there is one."""
