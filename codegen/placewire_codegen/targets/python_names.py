@@ -87,10 +87,10 @@ class PythonNames:
         for name in self._schema.definitions:
             references = class_references(self._schema, name)
             needed[self.module_of(name)].update(map(self.module_of, references))
-        for through in needed:
-            for modules in needed.values():
-                if through in modules:
-                    modules |= needed[through]
+        for module, further in needed.items():
+            for others in needed.values():
+                if module in others:
+                    others.update(further)
         return {
             module: frozenset(o for o in others if o != module and module in needed[o])
             for module, others in needed.items()
