@@ -140,7 +140,7 @@ assert left.T().c is right.Colour.GREEN or left.T().c is right.Colour.GREY
 
 
 def test_mypy_takes_the_types(folder: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "clashing"]
+    command = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", "clashing"]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert result.stdout.startswith("Success: no issues found in "), result.stdout
 
@@ -154,7 +154,7 @@ def test_headers_compile_without_a_warning(folder: Path, compiler: str) -> None:
     source = folder / "all.cpp"
     source.write_text("".join(f'#include "{header}"\n' for header in headers))
     flags = ("-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
-    command = [compiler, *flags, "-fsyntax-only", "-Iinclude", source]
+    command = [compiler, *flags, "-fsyntax-only", "-Iinclude", str(source)]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[:4000]
 

@@ -169,7 +169,7 @@ def test_objects_of_difficult_names_survive_a_round_trip(folder: Path) -> None:
 
 
 def test_mypy_takes_difficult_names(folder: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "words"]
+    command = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", "words"]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert result.stdout.startswith("Success: no issues found in "), result.stdout[:4000]
 
