@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from dataclasses import dataclass
 
 from ..model import (
@@ -23,9 +22,8 @@ from ..model import (
 )
 from ..names import Name, NameScope
 from ..presence import finite_tables
+from .python_docstrings import LINE_LENGTH, docstring, paragraph
 from .python_names import PythonNames, scalar_literal, sort_key
-
-_LINE_LENGTH = 100
 
 
 @dataclass(frozen=True)
@@ -181,12 +179,12 @@ class _TypeWriter:
         return _Enum(
             name=self._names.type_name(enum.full_name),
             base="IntFlag" if enum.bit_flags else "IntEnum",
-            docstring=_docstring(enum.doc, [f"Wire: {enum.underlying.value}."], indent=4),
+            docstring=docstring(enum.doc, [f"Wire: {enum.underlying.value}."], indent=4),
             members=[
                 _Member(
                     members[member.name],
                     str(member.value),
-                    _docstring(member.doc, [], indent=4) if member.doc else None,
+                    docstring(member.doc, [], indent=4) if member.doc else None,
                 )
                 for member in enum.members
             ],
@@ -230,7 +228,7 @@ class _TypeWriter:
     def _table(self, table: TableDefinition) -> _Table:
         attributes = self._names.field_names(table)
         notes = [
-            _paragraph(
+            paragraph(
                 f"{attributes[f.name]}: {' '.join((*f.doc, _wire_note(f, self._schema)))}",
                 indent=8,
                 hanging=4,
@@ -244,7 +242,7 @@ class _TypeWriter:
         sections = ["Attributes:\n" + "\n".join(notes)] if notes else []
         return _Table(
             name=self._names.type_name(table.full_name),
-            docstring=_docstring(table.doc, sections, indent=4),
+            docstring=docstring(table.doc, sections, indent=4),
             bases="",
             fields=fields,
         )
@@ -252,7 +250,7 @@ class _TypeWriter:
     def _struct(self, struct: StructDefinition) -> _Table:
         attributes = self._names.field_names(struct)
         notes = [
-            _paragraph(
+            paragraph(
                 f"{attributes[f.name]}: {' '.join((*f.doc, _struct_note(f)))}", indent=8, hanging=4
             )
             for f in struct.fields
@@ -261,7 +259,7 @@ class _TypeWriter:
         size = f"Wire: {struct.size} bytes, aligned to {struct.alignment}."
         return _Table(
             name=self._names.type_name(struct.full_name),
-            docstring=_docstring(struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4),
+            docstring=docstring(struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4),
             bases="",
             fields=[
                 _Field(attributes[f.name], self._spelling(f.type), self._empty_value(f.type))
@@ -275,9 +273,9 @@ class _TypeWriter:
         doc = member.doc or (f"The member `{member.name}` of the union `{union.name}`.",)
         if member.type.ref is None:
             text = [_Field("value", "str", '""')]
-            return _Table(name, _docstring(doc, [], indent=4), "", text)
+            return _Table(name, docstring(doc, [], indent=4), "", text)
         base = self._reference(member.type.ref)
-        return _Table(name, _docstring(doc, [], indent=4), f"({base})", [])
+        return _Table(name, docstring(doc, [], indent=4), f"({base})", [])
 
     def _annotation(self, field: Field) -> str:
         spelled = self._spelling(field.type)
@@ -403,7 +401,7 @@ class _TypeWriter:
         return _Union(
             name,
             _alternatives(members, len(name)),
-            _docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
+            docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
         )
 
 
@@ -414,7 +412,7 @@ def _import(modules: set[str]) -> list[str]:
 def _alternatives(members: list[str], name_length: int) -> str:
     """Return a union type, in parentheses and on several lines if one is too short for it."""
     line = " | ".join(members)
-    if name_length + len(": TypeAlias = ") + len(line) <= _LINE_LENGTH:
+    if name_length + len(": TypeAlias = ") + len(line) <= LINE_LENGTH:
         return line
     return "(\n    " + "\n    | ".join(members) + "\n)"
 
@@ -439,7 +437,7 @@ def _exception(member: EnumMember, python_name: str, base: str) -> _ExceptionCla
         name=str(member.attributes["exception"]),
         bases=base if builtin is None else f"{base}, {builtin}",
         member=python_name,
-        docstring=_docstring(member.doc, [], indent=4),
+        docstring=docstring(member.doc, [], indent=4),
     )
 
 
@@ -487,29 +485,3 @@ def _wire_default(field: Field, schema: Schema) -> str:
         members = schema.enum(field.type.ref or "").members
         return next((m.name for m in members if m.value == field.default), str(field.default))
     return scalar_literal(field.type, field.default)
-
-
-def _docstring(doc: tuple[str, ...], sections: list[str], *, indent: int) -> str:
-    """Return a docstring of the schema's comment and further sections.
-
-    The first line carries the summary; the caller indents what follows by `indent`.
-    """
-    paragraphs = "\n".join(line.strip() for line in doc).split("\n\n")
-    blocks = [_paragraph(text, indent=indent) for text in paragraphs if text.strip()] + sections
-    text = "\n\n".join(blocks).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    if "\n" not in text and len(text) + indent + 6 <= _LINE_LENGTH:
-        return f'"""{text}"""'
-    return f'"""{text}\n"""'
-
-
-def _paragraph(text: str, *, indent: int, hanging: int = 0) -> str:
-    """Wrap `text` for a block that will stand `indent` columns in, four of them the caller's."""
-    lead = " " * max(indent - 4, 0)
-    return textwrap.fill(
-        " ".join(text.split()),
-        width=_LINE_LENGTH - 4 - (3 if indent <= 4 else 0),
-        initial_indent=lead,
-        subsequent_indent=lead + " " * hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
