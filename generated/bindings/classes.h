@@ -110,7 +110,7 @@ class Classes {
   std::array<Entry, kIndexSize> index_;
 };
 
-/// Name of the package that this module lies in, such as `placewire_schema`.
+/// Import name of the package that this module lies in.
 [[nodiscard]] const char* package_name() noexcept;
 
 /// Sets the name of the package; called once, when the module is imported.

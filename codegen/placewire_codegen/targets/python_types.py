@@ -242,7 +242,7 @@ class _TypeWriter:
         sections = ["Attributes:\n" + "\n".join(notes)] if notes else []
         return _Table(
             name=self._names.type_name(table.full_name),
-            docstring=docstring(table.doc, sections, indent=4),
+            docstring=docstring(table.doc or (f"The table `{table.name}`.",), sections, indent=4),
             bases="",
             fields=fields,
         )
@@ -348,9 +348,10 @@ class _TypeWriter:
 
     def _factory(self, reference: str, definition: str | None) -> str:
         """Return a default that makes an empty object, also if its class comes further down."""
-        is_defined = definition in self._defined and reference == self._names.type_name(
-            definition or ""
-        )
+        own_name = self._names.type_name(definition or "")
+        is_above = definition in self._defined and reference == own_name
+        module = reference.rpartition(".")[0]
+        is_defined = is_above or (module != "" and module not in self._partners)
         factory = reference if is_defined else f"lambda: {reference}()"
         return f"field(default_factory={factory})"
 
