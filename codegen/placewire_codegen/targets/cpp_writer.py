@@ -17,9 +17,8 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import CPP_KEYWORDS, NameScope
 from ..render import GeneratedFile, Templates
-from .cpp_names import DESCRIPTION_NAMES, CppNames
+from .cpp_names import CppNames
 from .cpp_objects import ObjectNames, ObjectsBuilder, struct_groups
 from .cpp_order import has_classes, used_namespaces
 from .cpp_text import filled, string_literal
@@ -123,12 +122,7 @@ def alignment_views(schema: Schema, names: CppNames) -> Iterator[AlignmentView]:
                 assert field.type.element is not None
                 _, alignment = _inline_extent(schema, field.type.element)
                 default = max(field.force_align, alignment)
-                yield AlignmentView(alignment_name(table, field, names), default)
-
-
-def alignment_name(table: TableDefinition, field: Field, names: CppNames) -> str:
-    """Return the member of `Alignments` for a vector."""
-    return f"{names.module(table.namespace)}_{names.local_type(table)}_{field.name}"
+                yield AlignmentView(names.alignment(table, field), default)
 
 
 def is_inline_vector(type_: Type) -> bool:
@@ -228,7 +222,7 @@ class WriterBuilder:
         return filled(start, arguments, ">{});", indent=8).lstrip()
 
     def _struct(self, struct: StructDefinition) -> StructSchemaView:
-        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std", "kSize", "kAlignment"})
+        scope = self._names.cpp.description_scope()
         return StructSchemaView(
             self._names.table(struct.full_name),
             struct.size,
@@ -251,7 +245,7 @@ class WriterBuilder:
         inline_size = sum(map(self._inline_space, table.fields)) + 8
         if inline_size > _LARGEST_INLINE_SIZE:
             raise NotImplementedError(f"{table.location}: the table has too many fields")
-        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std"})
+        scope = self._names.cpp.description_scope()
         return TableSchemaView(
             type=self._names.table(table.full_name),
             number=self._numbers[table.full_name],
@@ -283,7 +277,7 @@ class WriterBuilder:
         if field.type.kind is TypeKind.STRUCT:
             return "StructField", [presence]
         if is_inline_vector(field.type):
-            alignment = alignment_name(table, field, self._names.cpp)
+            alignment = self._names.cpp.alignment(table, field)
             return "VectorField", [presence, f"&Alignments::{alignment}"]
         return "ChildField", [presence]
 

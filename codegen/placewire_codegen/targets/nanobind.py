@@ -26,7 +26,7 @@ from .cpp_names import CppNames
 from .cpp_objects import ObjectNames
 from .cpp_order import has_classes
 from .cpp_text import string_literal
-from .cpp_writer import alignment_name, is_inline_vector
+from .cpp_writer import is_inline_vector
 from .python_names import PythonNames
 from .rules import MOST_FINDINGS
 
@@ -141,6 +141,7 @@ class _Views:
         self.objects = ObjectNames(schema, self.cpp)
         self._python = PythonNames(schema, config)
         self._schema = schema
+        self._constants = NameScope()
 
     def package_namespace(self, package: str) -> str:
         """Return the C++ namespace of a package's bindings, which no other package has.
@@ -219,7 +220,7 @@ class _Views:
         return ClassView(
             module=string_literal(self._python.module_of(place.full_name)),
             name=string_literal(name),
-            constant=f"k_{type_.replace('::', '_')}",
+            constant=self._constants.claim(f"k_{type_.replace('::', '_')}"),
             fields=tuple(map(string_literal, attributes)),
             type=type_,
             view_field=view_field,
@@ -247,5 +248,5 @@ class _Views:
                 key = string_literal(f"{class_name}.{attributes[field.name]}")
                 alignment = "nullptr"
                 if is_inline_vector(field.type):
-                    alignment = f"&Alignments::{alignment_name(table, field, self.cpp)}"
+                    alignment = f"&Alignments::{self.cpp.alignment(table, field)}"
                 yield AlignmentKeyView(key, alignment)

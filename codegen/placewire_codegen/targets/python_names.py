@@ -19,7 +19,7 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import PYTHON_KEYWORDS, PythonNameScope
+from ..names import PYTHON_BUILTINS, PYTHON_KEYWORDS, NameScope, PythonNameScope
 from .cpp_order import class_references
 
 _MODULE_NAMES = frozenset(
@@ -61,6 +61,9 @@ class PythonNames:
         module = self.module_of(full_name)
         others = set(self.modules) - {module}
         reserved = PYTHON_KEYWORDS | _MODULE_NAMES | others
+        if isinstance(self._schema.definitions[full_name], UnionDefinition):
+            # Unions and their members come last in a module; until then, mypy sees the builtin.
+            wanted = NameScope(PYTHON_BUILTINS).claim(wanted)
         return self._scopes.setdefault(module, PythonNameScope(reserved)).claim(wanted)
 
     def _needs_class(self, member: UnionMember) -> bool:
