@@ -61,8 +61,8 @@ DESCRIPTION_NAMES = frozenset(
 """What a TableSchema itself declares or needs."""
 
 _DESCRIBING_TYPES = frozenset(
-    """Alignments ChildField Presence ScalarField StructField StructMember UnionField
-    UnionVectorField VectorField kAlignment kSize std""".split()
+    """Alignments ChildField Presence ScalarField StructField StructMember StructSchema TableSchema
+    UnionField UnionVectorField VectorField kAlignment kSize std""".split()
 )
 """What the members of a TableSchema or StructSchema are made of."""
 

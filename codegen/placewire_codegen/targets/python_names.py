@@ -37,7 +37,7 @@ _ENUM_NAMES = frozenset(
 """What `enum` keeps for itself, and what its members are as numbers."""
 
 
-_PROPERTY_NAMES = frozenset("bool float int property self str".split())
+_PROPERTY_NAMES = frozenset("bool float int property str".split())
 """What the body of an enum needs for its properties."""
 
 
@@ -120,6 +120,8 @@ class PythonNames:
     def member_names(self, enum: EnumDefinition) -> dict[str, str]:
         """Return the Python name of each member of `enum` by its name."""
         attributes = set(self.attribute_names(enum).values())
+        if attributes:
+            attributes |= _PROPERTY_NAMES
         scope = PythonNameScope(PYTHON_KEYWORDS | _ENUM_NAMES | attributes)
         return {member.name: scope.claim(member.name) for member in enum.members}
 
