@@ -348,8 +348,9 @@ class _TypeWriter:
 
     def _factory(self, reference: str, definition: str | None) -> str:
         """Return a default that makes an empty object, also if its class comes further down."""
-        own_name = self._names.type_name(definition or "")
-        is_above = definition in self._defined and reference == own_name
+        is_above = definition in self._defined and reference == self._names.type_name(
+            definition or ""
+        )
         module = reference.rpartition(".")[0]
         is_defined = is_above or (module != "" and module not in self._partners)
         factory = reference if is_defined else f"lambda: {reference}()"
