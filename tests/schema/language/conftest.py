@@ -128,4 +128,5 @@ def full_tree(language: ModuleType) -> Any:
         knot=parts.Knot(),
         part=parts.Loop(parts.Loop(parts.label("x")), [pin, parts.Pin()]),
         pair=t.Pair(pin, parts.Pin()),
+        texts=t.Texts(must="", numbers=[1], contents=[t.text("x"), None]),
     )

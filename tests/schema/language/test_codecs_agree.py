@@ -46,7 +46,7 @@ def assert_agreement(codecs: Codecs, type_: type[Any], data: bytes) -> bool:
     return not findings[0]
 
 
-@pytest.mark.parametrize("name", ["Tree", "Stem", "Leaf"])
+@pytest.mark.parametrize("name", ["Tree", "Stem", "Leaf", "Texts", "OldTexts", "Aligned"])
 @settings(patient, max_examples=60)
 @given(data=st.data())
 def test_objects_give_the_same_bytes(

@@ -112,6 +112,10 @@ Tree tree() {
   loop.pins = {pin, parts::Pin{}};
   result.part = Box(loop);
   result.pair = {pin, parts::Pin{}};
+  Texts& texts = result.texts.emplace();
+  texts.must = "";
+  texts.numbers = {1};
+  texts.contents = {text{"x"}, std::monostate()};
   return result;
 }
 
@@ -157,6 +161,12 @@ int main() {
   parts::Knot knot;
   knot.part = parts::Dot{};
   pack_and_print("dot", knot);
+  pack_and_print("texts", Texts{});
+  pack_and_print("old_texts", OldTexts{});
+  Aligned aligned;
+  aligned.wide = "wide";
+  aligned.narrow = "narrow";
+  pack_and_print("aligned_texts", aligned);
   print_problems();
   print_verified();
 }

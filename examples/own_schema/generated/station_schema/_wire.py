@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MODEL_STAMP = "50ddaba03cee6545"
+MODEL_STAMP = "b3721c5b00854f77"
 """Hash of the schema that this package was generated from."""
 
 REBUILD_COMMAND = "pip install --force-reinstall --no-deps ."

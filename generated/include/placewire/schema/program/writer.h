@@ -114,7 +114,7 @@ struct TableSchema<program::objects::ContainerMetadata> {
 
   static constexpr std::size_t kNumber = 0;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -153,7 +153,7 @@ struct TableSchema<program::objects::AllocationDetails> {
 
   static constexpr std::size_t kNumber = 2;
   static constexpr std::size_t kSlots = 3;
-  static constexpr std::size_t kInlineSize = 32;
+  static constexpr std::size_t kInlineSize = 29;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -179,7 +179,7 @@ struct TableSchema<program::objects::ExtraTensorInfo> {
 
   static constexpr std::size_t kNumber = 3;
   static constexpr std::size_t kSlots = 5;
-  static constexpr std::size_t kInlineSize = 38;
+  static constexpr std::size_t kInlineSize = 33;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -212,7 +212,7 @@ struct TableSchema<program::objects::Tensor> {
 
   static constexpr std::size_t kNumber = 4;
   static constexpr std::size_t kSlots = 10;
-  static constexpr std::size_t kInlineSize = 64;
+  static constexpr std::size_t kInlineSize = 54;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -260,7 +260,7 @@ struct TableSchema<program::objects::Int> {
 
   static constexpr std::size_t kNumber = 5;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 23;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -280,7 +280,7 @@ struct TableSchema<program::objects::Bool> {
 
   static constexpr std::size_t kNumber = 6;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 10;
+  static constexpr std::size_t kInlineSize = 9;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -300,7 +300,7 @@ struct TableSchema<program::objects::Double> {
 
   static constexpr std::size_t kNumber = 7;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 23;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -320,7 +320,7 @@ struct TableSchema<program::objects::String> {
 
   static constexpr std::size_t kNumber = 8;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -341,7 +341,7 @@ struct TableSchema<program::objects::IntList> {
 
   static constexpr std::size_t kNumber = 9;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -362,7 +362,7 @@ struct TableSchema<program::objects::DoubleList> {
 
   static constexpr std::size_t kNumber = 10;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -383,7 +383,7 @@ struct TableSchema<program::objects::BoolList> {
 
   static constexpr std::size_t kNumber = 11;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -404,7 +404,7 @@ struct TableSchema<program::objects::TensorList> {
 
   static constexpr std::size_t kNumber = 12;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -425,7 +425,7 @@ struct TableSchema<program::objects::OptionalTensorList> {
 
   static constexpr std::size_t kNumber = 13;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -446,7 +446,7 @@ struct TableSchema<program::objects::EValue> {
 
   static constexpr std::size_t kNumber = 14;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 18;
+  static constexpr std::size_t kInlineSize = 16;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -467,7 +467,7 @@ struct TableSchema<program::objects::Operator> {
 
   static constexpr std::size_t kNumber = 15;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -489,7 +489,7 @@ struct TableSchema<program::objects::KernelCall> {
 
   static constexpr std::size_t kNumber = 16;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -512,7 +512,7 @@ struct TableSchema<program::objects::DelegateCall> {
 
   static constexpr std::size_t kNumber = 17;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -536,7 +536,7 @@ struct TableSchema<program::objects::MoveCall> {
 
   static constexpr std::size_t kNumber = 18;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -558,7 +558,7 @@ struct TableSchema<program::objects::JumpFalseCall> {
 
   static constexpr std::size_t kNumber = 19;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -582,7 +582,7 @@ struct TableSchema<program::objects::FreeCall> {
 
   static constexpr std::size_t kNumber = 20;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -603,7 +603,7 @@ struct TableSchema<program::objects::Instruction> {
 
   static constexpr std::size_t kNumber = 21;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 18;
+  static constexpr std::size_t kInlineSize = 16;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -624,7 +624,7 @@ struct TableSchema<program::objects::Frame> {
 
   static constexpr std::size_t kNumber = 22;
   static constexpr std::size_t kSlots = 4;
-  static constexpr std::size_t kInlineSize = 40;
+  static constexpr std::size_t kInlineSize = 36;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -650,7 +650,7 @@ struct TableSchema<program::objects::FrameList> {
 
   static constexpr std::size_t kNumber = 23;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -670,7 +670,7 @@ struct TableSchema<program::objects::BackendDelegateDataReference> {
 
   static constexpr std::size_t kNumber = 24;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 18;
+  static constexpr std::size_t kInlineSize = 16;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -693,7 +693,7 @@ struct TableSchema<program::objects::CompileSpec> {
 
   static constexpr std::size_t kNumber = 25;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -716,7 +716,7 @@ struct TableSchema<program::objects::BackendDelegate> {
 
   static constexpr std::size_t kNumber = 26;
   static constexpr std::size_t kSlots = 3;
-  static constexpr std::size_t kInlineSize = 32;
+  static constexpr std::size_t kInlineSize = 29;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -742,7 +742,7 @@ struct TableSchema<program::objects::Chain> {
 
   static constexpr std::size_t kNumber = 27;
   static constexpr std::size_t kSlots = 4;
-  static constexpr std::size_t kInlineSize = 40;
+  static constexpr std::size_t kInlineSize = 36;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -772,7 +772,7 @@ struct TableSchema<program::objects::ExecutionPlan> {
 
   static constexpr std::size_t kNumber = 28;
   static constexpr std::size_t kSlots = 10;
-  static constexpr std::size_t kInlineSize = 88;
+  static constexpr std::size_t kInlineSize = 78;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -818,7 +818,7 @@ struct TableSchema<program::objects::NonConstBufferDevice> {
 
   static constexpr std::size_t kNumber = 29;
   static constexpr std::size_t kSlots = 3;
-  static constexpr std::size_t kInlineSize = 20;
+  static constexpr std::size_t kInlineSize = 17;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -844,7 +844,7 @@ struct TableSchema<program::objects::Buffer> {
 
   static constexpr std::size_t kNumber = 30;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -865,7 +865,7 @@ struct TableSchema<program::objects::BackendDelegateInlineData> {
 
   static constexpr std::size_t kNumber = 31;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -886,7 +886,7 @@ struct TableSchema<program::objects::DataSegment> {
 
   static constexpr std::size_t kNumber = 32;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 40;
+  static constexpr std::size_t kInlineSize = 38;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -908,7 +908,7 @@ struct TableSchema<program::objects::SubsegmentOffsets> {
 
   static constexpr std::size_t kNumber = 33;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -932,7 +932,7 @@ struct TableSchema<program::objects::NamedData> {
 
   static constexpr std::size_t kNumber = 34;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -955,7 +955,7 @@ struct TableSchema<program::objects::Program> {
 
   static constexpr std::size_t kNumber = 35;
   static constexpr std::size_t kSlots = 8;
-  static constexpr std::size_t kInlineSize = 72;
+  static constexpr std::size_t kInlineSize = 64;
   static constexpr const char* kIdentifier = "ET12";
 
   // clang-format off

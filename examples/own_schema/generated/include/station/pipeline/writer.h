@@ -133,7 +133,7 @@ struct TableSchema<pipeline::objects::Sensor> {
 
   static constexpr std::size_t kNumber = 0;
   static constexpr std::size_t kSlots = 6;
-  static constexpr std::size_t kInlineSize = 112;
+  static constexpr std::size_t kInlineSize = 106;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -165,7 +165,7 @@ struct TableSchema<pipeline::objects::Average> {
 
   static constexpr std::size_t kNumber = 1;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -185,7 +185,7 @@ struct TableSchema<pipeline::objects::Limit> {
 
   static constexpr std::size_t kNumber = 2;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 48;
+  static constexpr std::size_t kInlineSize = 46;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -207,7 +207,7 @@ struct TableSchema<pipeline::objects::Blend> {
 
   static constexpr std::size_t kNumber = 3;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -228,7 +228,7 @@ struct TableSchema<pipeline::objects::Node> {
 
   static constexpr std::size_t kNumber = 4;
   static constexpr std::size_t kSlots = 4;
-  static constexpr std::size_t kInlineSize = 34;
+  static constexpr std::size_t kInlineSize = 30;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -253,7 +253,7 @@ struct TableSchema<pipeline::objects::File> {
 
   static constexpr std::size_t kNumber = 5;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 18;
+  static constexpr std::size_t kInlineSize = 16;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -275,7 +275,7 @@ struct TableSchema<pipeline::objects::Socket> {
 
   static constexpr std::size_t kNumber = 6;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 20;
+  static constexpr std::size_t kInlineSize = 18;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -297,7 +297,7 @@ struct TableSchema<pipeline::objects::Pipeline> {
 
   static constexpr std::size_t kNumber = 7;
   static constexpr std::size_t kSlots = 5;
-  static constexpr std::size_t kInlineSize = 48;
+  static constexpr std::size_t kInlineSize = 43;
   static constexpr const char* kIdentifier = "STPL";
 
   // clang-format off
