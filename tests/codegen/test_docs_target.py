@@ -69,7 +69,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         output=OutputPaths(python=folder, cpp=folder, nanobind=folder, docs=folder),
     )
     schema = load_schema([root / "shop.fbs"], root=root, features=docs.FEATURES)
-    templates = Templates(template_directory(), schema.files)
+    templates = Templates(template_directory(), schema.files, "shop_schema")
     return {file.path: file.text for file in docs.render(schema, config, templates)}
 
 

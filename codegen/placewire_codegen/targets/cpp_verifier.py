@@ -18,7 +18,8 @@ from .cpp_module import ModuleBuilder
 from .cpp_names import CppNames
 from .cpp_order import references
 from .cpp_text import function, guard, signature, string_literal
-from .cpp_views import header_magic, root_function, union_of
+from .cpp_view_class import union_of
+from .cpp_views import header_magic, root_function
 
 
 @dataclass(frozen=True)

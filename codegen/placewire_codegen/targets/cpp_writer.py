@@ -17,15 +17,15 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import CPP_KEYWORDS, NameScope
 from ..nested import vector_alignment
 from ..render import GeneratedFile, Templates
 from ..sizes import inline_bound, inline_extent
-from .cpp_names import DESCRIPTION_NAMES, CppNames
+from .cpp_names import CppNames
 from .cpp_objects import ObjectNames, ObjectsBuilder, struct_groups
 from .cpp_order import has_classes, used_namespaces
 from .cpp_text import filled, string_literal
-from .cpp_views import root_function, text_default, union_of
+from .cpp_view_class import text_default, union_of
+from .cpp_views import root_function
 
 _SUPPORT_HEADERS = (
     "box.h",
@@ -137,12 +137,7 @@ def alignment_views(schema: Schema, names: CppNames) -> Iterator[AlignmentView]:
                 assert field.type.element is not None
                 _, alignment = inline_extent(field.type.element, structs)
                 default = max(vector_alignment(schema, field), alignment)
-                yield AlignmentView(alignment_name(table, field, names), default)
-
-
-def alignment_name(table: TableDefinition, field: Field, names: CppNames) -> str:
-    """Return the member of `Alignments` for a vector."""
-    return f"{names.module(table.namespace)}_{names.local_type(table)}_{field.name}"
+                yield AlignmentView(names.alignment(table, field), default)
 
 
 def is_inline_vector(type_: Type) -> bool:
@@ -243,7 +238,7 @@ class WriterBuilder:
         return filled(start, arguments, ">{});", indent=8).lstrip()
 
     def _struct(self, struct: StructDefinition) -> StructSchemaView:
-        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std", "kSize", "kAlignment"})
+        scope = self._names.cpp.description_scope()
         return StructSchemaView(
             self._names.table(struct.full_name),
             struct.size,
@@ -264,7 +259,7 @@ class WriterBuilder:
         return FieldView(name, constant)
 
     def _table(self, table: TableDefinition) -> TableSchemaView:
-        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std"})
+        scope = self._names.cpp.description_scope()
         return TableSchemaView(
             type=self._names.table(table.full_name),
             number=self._numbers[table.full_name],
@@ -305,7 +300,7 @@ class WriterBuilder:
         if field.type.kind is TypeKind.STRUCT:
             return "StructField", [presence]
         if is_inline_vector(field.type):
-            alignment = alignment_name(table, field, self._names.cpp)
+            alignment = self._names.cpp.alignment(table, field)
             return "VectorField", [presence, f"&Alignments::{alignment}"]
         text = text_default(field)
         if field.type.kind is TypeKind.STRING and field.force_align:

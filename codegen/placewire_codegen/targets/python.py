@@ -48,6 +48,12 @@ _PUBLIC_NAMES = (
     "view",
 )
 
+_VERBS = ("pack", "unpack", "verify")
+"""What each root type has a function of its own for."""
+
+_PARAMETERS = frozenset({"force_align", "pack"})
+"""What the function that packs a root has besides the root, and what it calls."""
+
 _STRUCT_CODES = {
     ScalarKind.BOOL: "?",
     ScalarKind.INT8: "b",
@@ -151,13 +157,18 @@ def _root_functions(schema: Schema, names: PythonNames) -> list[_RootFunctions]:
     """Describe the functions of each root; those of equal names begin with that of the module."""
     plain = [Name(schema.table(root.table).name).snake for root in schema.roots]
     functions = []
+    taken = {*_PUBLIC_NAMES, *names.modules}
     for root, snake in zip(schema.roots, plain, strict=True):
         module = names.module_of(root.table)
+        suffix = snake if plain.count(snake) == 1 else f"{module}_{snake}"
+        while taken & {f"{verb}_{suffix}" for verb in _VERBS}:
+            suffix += "_"
+        taken |= {f"{verb}_{suffix}" for verb in _VERBS}
         has_header = "extended_header" in schema.table(root.table).attributes
         functions.append(
             _RootFunctions(
-                snake=snake if plain.count(snake) == 1 else f"{module}_{snake}",
-                argument=NameScope(PYTHON_KEYWORDS | set(names.modules)).claim(snake),
+                snake=suffix,
+                argument=NameScope(_PARAMETERS | PYTHON_KEYWORDS | set(names.modules)).claim(snake),
                 type=f"{module}.{names.type_name(root.table)}",
                 container_note=", a FlatBuffer or a whole file" if has_header else "",
             )
@@ -166,7 +177,7 @@ def _root_functions(schema: Schema, names: PythonNames) -> list[_RootFunctions]:
 
 
 def _exports(names: PythonNames, roots: list[_RootFunctions]) -> list[str]:
-    functions = [f"{verb}_{root.snake}" for root in roots for verb in ("pack", "unpack", "verify")]
+    functions = [f"{verb}_{root.snake}" for root in roots for verb in _VERBS]
     return sorted((*_PUBLIC_NAMES, *names.modules, *functions), key=sort_key)
 
 

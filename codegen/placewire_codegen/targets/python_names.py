@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from enum import IntFlag
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -22,7 +23,8 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import PYTHON_KEYWORDS, PythonNameScope
+from ..names import PYTHON_BUILTINS, PYTHON_KEYWORDS, NameScope, PythonNameScope
+from .cpp_order import class_references
 
 _MODULE_NAMES = frozenset(
     """Any ClassVar Exception Final IntEnum IntFlag TypeAlias _Finding _codec annotations bool bytes
@@ -33,8 +35,14 @@ _MODULE_NAMES = frozenset(
 _CLASS_NAMES = frozenset("bool bytes field float int list str".split())
 """What the body of a dataclass needs: a field of such a name would hide it from the next field."""
 
-_ENUM_NAMES = frozenset("mro name value".split())
-"""What `enum` keeps for itself."""
+_ENUM_NAMES = frozenset(
+    name for name in (*dir(IntFlag), "mro", "name", "value") if not name.startswith("_")
+)
+"""What `enum` keeps for itself, and what its members are as numbers."""
+
+
+_PROPERTY_NAMES = frozenset("bool float int property str".split())
+"""What the body of an enum needs for its properties."""
 
 
 _DefinitionT = TypeVar("_DefinitionT", bound=Definition)
@@ -47,6 +55,8 @@ class Definitions(NamedTuple):
     unions: tuple[UnionDefinition, ...]
     structs: tuple[StructDefinition, ...]
     tables: tuple[TableDefinition, ...]
+
+
 class NestedMethods(NamedTuple):
     """Names of the methods that read and write the FlatBuffer in a field."""
 
@@ -73,8 +83,12 @@ class PythonNames:
     def _claim(self, full_name: str, wanted: str) -> str:
         """Take a name in the module of a definition."""
         module = self.module_of(full_name)
-        scope = self._scopes.setdefault(module, PythonNameScope(PYTHON_KEYWORDS | _MODULE_NAMES))
-        return scope.claim(wanted)
+        others = set(self.modules) - {module}
+        reserved = PYTHON_KEYWORDS | _MODULE_NAMES | others
+        if isinstance(self._schema.definitions[full_name], UnionDefinition):
+            # Unions and their members come last in a module; until then, mypy sees the builtin.
+            wanted = NameScope(PYTHON_BUILTINS).claim(wanted)
+        return self._scopes.setdefault(module, PythonNameScope(reserved)).claim(wanted)
 
     def _needs_class(self, member: UnionMember) -> bool:
         """Whether a member goes by a name of its own: a string, or a type under an alias."""
@@ -92,6 +106,22 @@ class PythonNames:
         """The modules in the order in which they can be imported, which is that of the files."""
         namespaces = (d.namespace for d in self._schema.definitions.values())
         return tuple(dict.fromkeys(sorted(self._config.module(name) for name in namespaces)))
+
+    @cached_property
+    def import_cycles(self) -> dict[str, frozenset[str]]:
+        """For each module, the others that it needs and that need it, directly or not."""
+        needed = {module: {module} for module in self.modules}
+        for name in self._schema.definitions:
+            references = class_references(self._schema, name)
+            needed[self.module_of(name)].update(map(self.module_of, references))
+        for module, further in needed.items():
+            for others in needed.values():
+                if module in others:
+                    others.update(further)
+        return {
+            module: frozenset(o for o in others if o != module and module in needed[o])
+            for module, others in needed.items()
+        }
 
     def module_of(self, full_name: str) -> str:
         """Return the module of a definition."""
@@ -143,9 +173,17 @@ class PythonNames:
 
     def member_names(self, enum: EnumDefinition) -> dict[str, str]:
         """Return the Python name of each member of `enum` by its name."""
-        attributes = {name for member in enum.members for name in member.attributes}
+        attributes = set(self.attribute_names(enum).values())
+        if attributes:
+            attributes |= _PROPERTY_NAMES
         scope = PythonNameScope(PYTHON_KEYWORDS | _ENUM_NAMES | attributes)
         return {member.name: scope.claim(member.name) for member in enum.members}
+
+    def attribute_names(self, enum: EnumDefinition) -> dict[str, str]:
+        """Return the property of each attribute of the members of `enum` by its name."""
+        attributes = dict.fromkeys(name for member in enum.members for name in member.attributes)
+        scope = PythonNameScope(PYTHON_KEYWORDS | _PROPERTY_NAMES | _ENUM_NAMES)
+        return {name: scope.claim(name) for name in attributes}
 
     def member_with_value(self, enum: EnumDefinition, value: int) -> str | None:
         """Return the Python name of the member of `enum` that is `value`, if there is one."""

@@ -19,11 +19,11 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import Name
+from ..names import Name, NameScope
 from ..nested import vector_alignment
 from ..presence import finite_tables
+from .python_docstrings import LINE_LENGTH, docstring, paragraph
 from .python_names import Definitions, PythonNames, scalar_literal, sort_key, string_literal
-from .python_text import LINE_LENGTH, docstring, paragraph
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,17 @@ class _Union:
 
 @dataclass(frozen=True)
 class TypeModule:
-    """One module, as finished strings in the order in which they are placed."""
+    """One module, as finished strings in the order in which they are placed.
+
+    Attributes:
+        late_imports: Of modules that import this one, too. They come behind the classes, which is
+            all that such a module needs from here while it is being imported itself.
+        members: Classes of union members; their bases may be in a module that is imported late.
+    """
 
     summary: str
     imports: list[str]
+    late_imports: list[str]
     exports: list[str]
     enum_bases: list[str]
     typing_names: list[str]
@@ -117,6 +124,7 @@ class TypeModule:
     needs_codec: bool
     enums: list[_Enum]
     tables: list[_Table]
+    members: list[_Table]
     unions: list[_Union]
 
 
@@ -130,7 +138,15 @@ class _TypeWriter:
         self._schema = schema
         self._names = names
         self._module = module
+        self._partners = names.import_cycles.get(module, frozenset())
         self._imports: set[str] = set()
+        self._tables = NameScope(
+            {
+                names.type_name(d.full_name)
+                for d in schema.definitions.values()
+                if names.module_of(d.full_name) == module
+            }
+        )
         self._defined: set[str] = set()
         unions = {union.full_name: union for union in schema.unions}
         self._finite_tables = finite_tables(schema.tables, unions)
@@ -157,14 +173,16 @@ class _TypeWriter:
             typing_names.add("TypeAlias")
         return TypeModule(
             summary=_summary(here),
-            imports=[f"from . import {', '.join(sorted(self._imports))}"] if self._imports else [],
+            imports=_import(self._imports - self._partners),
+            late_imports=_import(self._imports & self._partners),
             exports=sorted(_exported(enums, classes, unions), key=sort_key),
             enum_bases=sorted({enum.base for enum in enums}),
             typing_names=sorted(typing_names),
             needs_field=any("field(" in f.default for c in classes for f in c.fields),
             needs_codec=any(table.nested for table in tables),
             enums=enums,
-            tables=classes,
+            tables=[*structs, *tables],
+            members=members,
             unions=unions,
         )
 
@@ -196,23 +214,23 @@ class _TypeWriter:
     def _enum_attributes(self, enum: EnumDefinition) -> list[_EnumAttribute]:
         if "exception_base" in enum.attributes:
             return []
-        python_names = self._names.member_names(enum)
-        attributes = dict.fromkeys(name for m in enum.members for name in m.attributes)
-        return [self._enum_attribute(enum, name, python_names) for name in attributes]
+        attributes = self._names.attribute_names(enum).items()
+        return [self._enum_attribute(enum, attribute, name) for attribute, name in attributes]
 
     def _enum_attribute(
-        self, enum: EnumDefinition, attribute: str, python_names: dict[str, str]
+        self, enum: EnumDefinition, attribute: str, property_name: str
     ) -> _EnumAttribute:
+        python_names = self._names.member_names(enum)
         having = [member for member in enum.members if attribute in member.attributes]
         types = sorted({type(member.attributes[attribute]).__name__ for member in having})
         is_total = len(having) == len(enum.members)
         name = self._names.type_name(enum.full_name)
         return _EnumAttribute(
-            name=attribute,
+            name=property_name,
             type=" | ".join(types if is_total else [*types, "None"]),
             summary=f"The attribute `{attribute}` of the schema"
             + ("." if is_total else "; None where it has none."),
-            table=f"_{Name(name).upper_snake}_{Name(attribute).upper_snake}",
+            table=self._tables.claim(f"_{Name(name).upper_snake}_{Name(attribute).upper_snake}"),
             lookup="[self]" if is_total else ".get(self)",
             members=[
                 _Member(python_names[m.name], _attribute_literal(m.attributes[attribute]))
@@ -237,7 +255,7 @@ class _TypeWriter:
         sections = ["Attributes:\n" + "\n".join(notes)] if notes else []
         return _Table(
             name=self._names.type_name(table.full_name),
-            docstring=docstring(table.doc, sections, indent=4),
+            docstring=docstring(table.doc or (f"The table `{table.name}`.",), sections, indent=4),
             bases="",
             fields=fields,
             nested=[self._nested(table, f) for f in table.fields if f.nested is not None],
@@ -318,7 +336,7 @@ class _TypeWriter:
 
     def _default(self, field: Field) -> str:
         if field.type.kind is TypeKind.ENUM and field.default is not None:
-            return self._enum_literal(field.type, int(field.default))
+            return self._enum_default(field.type, int(field.default))
         if field.default is not None:
             return scalar_literal(field.type, field.default)
         if field.reads_default and isinstance(field.default_content, str):
@@ -333,7 +351,7 @@ class _TypeWriter:
         if type_.kind is TypeKind.SCALAR:
             return scalar_literal(type_, 0)
         if type_.kind is TypeKind.ENUM:
-            return self._enum_literal(type_, 0)
+            return self._enum_default(type_, 0)
         if type_.kind is TypeKind.ARRAY:
             return self._empty_array(type_)
         if type_.kind is TypeKind.STRING:
@@ -359,9 +377,11 @@ class _TypeWriter:
 
     def _factory(self, reference: str, definition: str | None) -> str:
         """Return a default that makes an empty object, also if its class comes further down."""
-        is_defined = definition in self._defined and reference.endswith(
-            self._names.type_name(definition or "")
+        is_above = definition in self._defined and reference == self._names.type_name(
+            definition or ""
         )
+        module = reference.rpartition(".")[0]
+        is_defined = is_above or (module != "" and module not in self._partners)
         factory = reference if is_defined else f"lambda: {reference}()"
         return f"field(default_factory={factory})"
 
@@ -374,7 +394,12 @@ class _TypeWriter:
         elif array.is_byte_array:
             return f"bytes({array.length})"
         else:
-            made = f"[{self._empty_value(element)}] * {array.length}"
+            zero = (
+                self._enum_literal(element, 0)
+                if element.kind is TypeKind.ENUM
+                else scalar_literal(element, 0)
+            )
+            made = f"[{zero}] * {array.length}"
         return f"field(default_factory=lambda: {made})"
 
     def _enum_literal(self, type_: Type, value: int) -> str:
@@ -382,6 +407,13 @@ class _TypeWriter:
         member = self._names.member_with_value(enum, value)
         reference = self._reference(enum.full_name)
         return f"{reference}({value})" if member is None else f"{reference}.{member}"
+
+    def _enum_default(self, type_: Type, value: int) -> str:
+        """Return a member as a default; one of a module that is imported late is looked up late."""
+        literal = self._enum_literal(type_, value)
+        if self._names.module_of(type_.ref or "") in self._partners:
+            return f"field(default_factory=lambda: {literal})"
+        return literal
 
     def _member(self, union: UnionDefinition, member: UnionMember) -> str:
         """Return how this module refers to the class of a union's member."""
@@ -402,6 +434,10 @@ class _TypeWriter:
             _alternatives(members, len(name)),
             docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
         )
+
+
+def _import(modules: set[str]) -> list[str]:
+    return [f"from . import {', '.join(sorted(modules))}"] if modules else []
 
 
 def _summary(here: Definitions) -> str:

@@ -11,7 +11,8 @@ import flatbuffers
 import pytest
 from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.generate import template_directory
-from placewire_codegen.render import Templates, compare, write
+from placewire_codegen.outputs import compare, write
+from placewire_codegen.render import Templates
 from placewire_codegen.resolve import load_schema
 from placewire_codegen.targets import cpp
 
@@ -34,7 +35,11 @@ def audit(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Audit:
             python=Path("python"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
         ),
     )
-    files = tuple(cpp.render_readers(schema, config, Templates(template_directory(), schema.files)))
+    files = tuple(
+        cpp.render_readers(
+            schema, config, Templates(template_directory(), schema.files, config.package)
+        )
+    )
     write(folder, files, compare(folder, files, [config.header_directory]))
     include = (folder / "include",)
     source = SOURCES / "audit_driver.cpp"

@@ -1,4 +1,4 @@
-"""Pieces of Python text: docstrings, and the paragraphs in them."""
+"""Lays out schema comments as docstrings of generated Python."""
 
 from __future__ import annotations
 
