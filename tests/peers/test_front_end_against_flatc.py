@@ -58,6 +58,8 @@ NOT_YET = (
 LOOSER: dict[str, str] = {
     "table T{y:X; X:int;} table X{}": "flatc minds a field that has the name of a later table only "
     "if a field before it is of that type",
+    "namespace D; table Q { x:T; y:D.T; } table T {}": "flatc finds a later table only if all name "
+    "it alike",
 }
 # Goldens of schemas that flatc accepts, and why we do not.
 STRICTER_GOLDENS: dict[str, str] = {

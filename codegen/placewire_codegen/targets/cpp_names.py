@@ -44,9 +44,13 @@ SUPPORT_NAMES = OVERLOADED_NAMES | frozenset(
 """Names of the support headers, which no schema name may hide."""
 
 CLASS_NAMES = frozenset(
-    "kFileIdentifier kHeaderMagic kSize kSlots position_ table_ visit_fields".split()
+    """Visitor kFileIdentifier kHeaderMagic kSize kSlots position_ table_ visit_fields
+    visitor""".split()
 )
-"""Names that every view has from its base or for itself; a type of such a name would be hidden."""
+"""Names that a view has from its base or for itself, and those of parameters of its functions.
+
+A type of such a name would be hidden, and a member would be.
+"""
 
 DESCRIPTION_NAMES = frozenset(
     "Object Visitor each_field kIdentifier kInlineSize kNumber kSlots visit".split()
@@ -54,7 +58,7 @@ DESCRIPTION_NAMES = frozenset(
 """What a TableSchema itself declares or needs."""
 
 PARAMETER_NAMES = frozenset(
-    """alignments buffer index object out path position run table tag value verifier
+    """alignments buffer index object out path place position run table tag value verifier view
     visitor""".split()
 )
 """Parameters of functions that mention types; a type of such a name would be hidden."""
@@ -103,6 +107,11 @@ class CppNames:
     def module(self, namespace: str) -> str:
         """Name of the folder and C++ namespace that hold `namespace`."""
         return self._modules[namespace]
+
+    @property
+    def modules(self) -> frozenset[str]:
+        """The names of all modules."""
+        return frozenset(self._modules.values())
 
     def scope(self, namespace: str) -> NameScope:
         """The names of one module's C++ namespace, for further claims."""

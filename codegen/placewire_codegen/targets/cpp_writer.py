@@ -26,6 +26,11 @@ from .cpp_text import filled, string_literal
 from .cpp_views import root_function, union_of
 
 _LARGEST_INLINE_SIZE = 0xFFFF
+_SCHEMA_TERMS = frozenset(
+    """Alignments ChildField Presence ScalarField StructField StructMember TableSchema UnionField
+    UnionVectorField VectorField std wire""".split()
+)
+"""What the constants of a TableSchema are made of: none of them can be called so."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,7 @@ class WriterBuilder:
         self._names = names
         self._namespace = namespace
         self._numbers = {table.full_name: number for number, table in enumerate(schema.tables)}
+        self._reserved = CPP_KEYWORDS | DESCRIPTION_NAMES | _SCHEMA_TERMS | names.cpp.modules
 
     def build(self) -> WriterView:
         """Return the view."""
@@ -228,7 +234,7 @@ class WriterBuilder:
         return filled(start, arguments, ">{});", indent=8).lstrip()
 
     def _struct(self, struct: StructDefinition) -> StructSchemaView:
-        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std", "kSize", "kAlignment"})
+        scope = NameScope(self._reserved | {"kSize", "kAlignment"})
         return StructSchemaView(
             self._names.table(struct.full_name),
             struct.size,
@@ -251,7 +257,7 @@ class WriterBuilder:
         inline_size = sum(map(self._inline_space, table.fields)) + 8
         if inline_size > _LARGEST_INLINE_SIZE:
             raise NotImplementedError(f"{table.location}: the table has too many fields")
-        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std"})
+        scope = NameScope(self._reserved)
         return TableSchemaView(
             type=self._names.table(table.full_name),
             number=self._numbers[table.full_name],

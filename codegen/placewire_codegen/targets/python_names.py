@@ -29,8 +29,8 @@ _MODULE_NAMES = frozenset(
 _CLASS_NAMES = frozenset("bool bytes field float int list str".split())
 """What the body of a dataclass needs: a field of such a name would hide it from the next field."""
 
-_ENUM_NAMES = frozenset("mro name value".split())
-"""What `enum` keeps for itself."""
+_ENUM_NAMES = frozenset("mro name property value".split())
+"""What `enum` keeps for itself, and what decorates the properties of attributes."""
 
 
 class PythonNames:
@@ -51,8 +51,11 @@ class PythonNames:
     def _claim(self, full_name: str, wanted: str) -> str:
         """Take a name in the module of a definition."""
         module = self.module_of(full_name)
-        scope = self._scopes.setdefault(module, PythonNameScope(PYTHON_KEYWORDS | _MODULE_NAMES))
-        return scope.claim(wanted)
+        if module not in self._scopes:
+            # A type must not hide a module that another type refers to.
+            others = set(self.modules) - {module}
+            self._scopes[module] = PythonNameScope(PYTHON_KEYWORDS | _MODULE_NAMES | others)
+        return self._scopes[module].claim(wanted)
 
     def _needs_class(self, member: UnionMember) -> bool:
         """Whether a member goes by a name of its own: a string, or a type under an alias."""
