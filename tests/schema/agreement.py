@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -87,9 +87,18 @@ class Judge:
 
 
 class JsonWriter:
-    """Says what an object of a package holds as `print_json.h` does of a view."""
+    """Says what an object of a package holds as `print_json.h` does of a view.
 
-    def __init__(self, package: str) -> None:
+    Attributes:
+        member_names: What the schema calls the members of enums where Python has other names.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        member_names: Mapping[type[Any], Mapping[int, str]] | None = None,
+    ) -> None:
+        self.member_names = member_names or {}
         self._reflection = import_module(f"{package}.reflection")
         self._tables = set(self._reflection.tables())
         self._structs = set(self._reflection.structs())
@@ -98,23 +107,30 @@ class JsonWriter:
         """Return a value as JSON would hold it."""
         classes = type(value).__mro__
         if self._tables.intersection(classes):
-            return self._fields(self._reflection.describe(type(value)).fields, value)
+            return self._fields(self._reflection.describe(type(value)), value)
         if self._structs.intersection(classes):
-            return self._fields(self._reflection.describe_struct(type(value)).fields, value)
+            return self._fields(self._reflection.describe_struct(type(value)), value)
         match value:
             case enum.IntFlag():
-                return value.name if value in list(type(value)) else int(value)
+                return self.flags(value)
             case enum.IntEnum():
-                return value.name
+                return self._member_name(value)
             case bytes() | list():
                 return [self.value(item) for item in value]
             case float() | int() | str() | None:
                 return value
         return value.value  # a string in a union
 
-    def _fields(self, fields: Iterable[Any], value: Any) -> dict[str, Any]:
+    def flags(self, value: enum.IntFlag) -> int | str | None:
+        """Return the name of a flag, or the number of a combination."""
+        return self._member_name(value) if value in list(type(value)) else int(value)
+
+    def _member_name(self, value: enum.IntEnum | enum.IntFlag) -> str | None:
+        return self.member_names.get(type(value), {}).get(value, value.name)
+
+    def _fields(self, owner: Any, value: Any) -> dict[str, Any]:
         members = {}
-        for field in fields:
+        for field in owner.fields:
             union = getattr(field.type, "element", field.type)
             content = getattr(value, field.name)
             has_tag = content is not None or union is field.type

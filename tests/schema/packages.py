@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from placewire_codegen.config import OutputPaths, ProjectConfig, TargetName
 from placewire_codegen.generate import generate
 from placewire_codegen.model import Schema
+from placewire_codegen.targets.python_names import PythonNames
 
 from .strategies import objects
 
@@ -54,6 +55,16 @@ class Package:
         ]
         assert len(found) == 1, full_name
         return found[0]
+
+    def member_names(self) -> dict[type[Any], dict[int, str]]:
+        """Return what the schema calls the members of each enum, by their values."""
+        names = PythonNames(self.schema, self.config)
+        return {
+            getattr(
+                self.module(names.module_of(enum.full_name)), names.type_name(enum.full_name)
+            ): {member.value: member.name for member in enum.members}
+            for enum in self.schema.enums
+        }
 
 
 def generate_package(

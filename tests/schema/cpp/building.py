@@ -62,6 +62,7 @@ def compile_native(folder: Path, package: str) -> None:
     command = [
         *(compilers()[0], "-std=c++17", "-O0", "-fPIC", "-shared", "-fvisibility=hidden"),
         *("-fno-strict-aliasing", "-Wall", "-Wextra", "-Wconversion", "-Werror"),
+        f"-DNB_DOMAIN={package}",  # modules of one C++ namespace would share their types
         *(f"-isystem{path}" for path in includes),
         *("-I", str(folder / "include")),
         *sorted(map(str, (folder / "bindings").glob("*.cpp"))),

@@ -98,7 +98,9 @@ class _Writer:
     def __init__(self, random: Random, prefix: str) -> None:
         self._random = random
         self._namespaces = self._choose_namespaces(prefix)
-        self._names = NamePool(random, {part for n in self._namespaces for part in n.split(".")})
+        # flatc's JSON takes the tag of a member `null` for no value.
+        taken = {"null", *(part for name in self._namespaces for part in name.split("."))}
+        self._names = NamePool(random, taken)
         self._defined: list[_Definition] = []
         self._coming: list[_Definition] = []  # tables of the file, which may be used before
         self._used: set[str] = set()
@@ -245,7 +247,7 @@ class _Writer:
 
     def _enum_member(self, name: str, value: int) -> str:
         spelled = hex(value) if value >= 0 and self._chance(0.2) else str(value)
-        attribute = f" (rank: {self._random.randint(-5, 5)})" if self._chance(0.15) else ""
+        attribute = f" (rank: {self._random.choice([-5, 1, 300])})" if self._chance(0.15) else ""
         return f"{name} = {spelled}{attribute}"
 
     def _struct(self) -> tuple[_Definition, list[str]]:
@@ -290,7 +292,7 @@ class _Writer:
         new = self._new("union", "Union")
         new.underlying = self._random.choice(["", "", "", *INTEGERS])
         types = {d.name for d in (*self._defined, *self._coming)}
-        names = NamePool(self._random, {"NONE", *types})
+        names = NamePool(self._random, {"NONE", "null", *types})
         members: list[str] = []
         plain: set[str] = set()
         new.has_end = False
