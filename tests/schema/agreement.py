@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -76,6 +76,9 @@ class Judge:
             ]
             for name, data in cases
         ]
+        # C++ names an enum as the schema does, Python by its class.
+        for finding in (finding for found in (*in_cpp, *in_python) for finding in found):
+            finding[-1] = finding[-1].rstrip("_")
         assert in_cpp == in_python
         return [(rule, path) for findings in in_cpp for rule, path, *_ in findings]
 
@@ -91,14 +94,17 @@ class JsonWriter:
 
     Attributes:
         member_names: What the schema calls the members of enums where Python has other names.
+        hidden: Full names of tables and names of fields that are left out.
     """
 
     def __init__(
         self,
         package: str,
         member_names: Mapping[type[Any], Mapping[int, str]] | None = None,
+        hidden: Collection[tuple[str, str]] = (),
     ) -> None:
         self.member_names = member_names or {}
+        self.hidden = hidden
         self._reflection = import_module(f"{package}.reflection")
         self._tables = set(self._reflection.tables())
         self._structs = set(self._reflection.structs())
@@ -131,6 +137,8 @@ class JsonWriter:
     def _fields(self, owner: Any, value: Any) -> dict[str, Any]:
         members = {}
         for field in owner.fields:
+            if (owner.wire_name, field.wire_name) in self.hidden:
+                continue
             union = getattr(field.type, "element", field.type)
             content = getattr(value, field.name)
             has_tag = content is not None or union is field.type

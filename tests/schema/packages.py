@@ -56,6 +56,11 @@ class Package:
         assert len(found) == 1, full_name
         return found[0]
 
+    def deprecated_fields(self) -> set[tuple[str, str]]:
+        """Return the full name of the table and the name of each, which C++ does not show."""
+        tables = self.schema.tables
+        return {(t.full_name, f.name) for t in tables for f in t.fields if f.deprecated}
+
     def member_names(self) -> dict[type[Any], dict[int, str]]:
         """Return what the schema calls the members of each enum, by their values."""
         names = PythonNames(self.schema, self.config)

@@ -11,7 +11,7 @@ from placewire_codegen.targets.cpp_names import CppNames
 
 from ..packages import Package, examples
 
-SEEDS = tuple(range(14))
+SEEDS = tuple(range(12))
 OBJECTS = 25
 """Objects of each root table."""
 

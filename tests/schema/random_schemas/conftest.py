@@ -68,6 +68,6 @@ def driver(batch: Batch, compiler: str) -> Driver:
     folder = batch.package.folder
     source = folder / "driver.cpp"
     source.write_text(driver_source(batch.package), encoding="utf-8")
-    flags = (*SANITIZERS, *NO_RUNTIME, "-O1")
+    flags = (*SANITIZERS, *NO_RUNTIME, "-O0")
     include = (folder / "include",)
     return Driver(compile_cpp(source, folder / "driver", *flags, include=include, compiler=compiler))

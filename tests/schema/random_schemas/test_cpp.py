@@ -21,7 +21,8 @@ def judge(batch: Batch, driver: Driver) -> Judge:
 
 
 def test_views_see_what_was_packed(batch: Batch, driver: Driver) -> None:
-    as_json = JsonWriter(batch.package.name, batch.package.member_names()).value
+    package = batch.package
+    as_json = JsonWriter(package.name, package.member_names(), package.deprecated_fields()).value
     seen = driver.read_all(batch.packed)
     assert len(seen) == len(batch.objects) > 200
     for found, (_, obj) in zip(seen, batch.objects, strict=True):
