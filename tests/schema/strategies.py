@@ -15,9 +15,7 @@ SPECIAL_FLOATS = [0.0, -0.0, float("inf"), float("-inf"), float("nan")]
 
 
 @st.composite
-def objects(
-    draw: st.DrawFn, type_: type[Any], *, largest_list: int = 3, deepest: int = 6
-) -> Any:
+def objects(draw: st.DrawFn, type_: type[Any], *, largest_list: int = 3, deepest: int = 6) -> Any:
     """Return an object of a table that can be packed.
 
     Integers reach their limits, floats are NaN and infinite, fields are absent where they may be.

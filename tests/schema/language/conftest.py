@@ -128,4 +128,9 @@ def full_tree(language: ModuleType) -> Any:
         knot=parts.Knot(),
         part=parts.Loop(parts.Loop(parts.label("x")), [pin, parts.Pin()]),
         pair=t.Pair(pin, parts.Pin()),
+        span=t.view.LEAST,
+        spans=[t.view.MOST, t.view.NONE],
+        Visitor=1,
+        visitor=2,
+        Alignments=[3],
     )

@@ -14,6 +14,7 @@ from ..damage import damaged
 from ..forging import Forged
 from ..packages import examples
 
+
 @pytest.fixture(scope="module")
 def judge(language: ModuleType, driver: Driver) -> Judge:
     modules = {"Tree": language.language, "Stem": language.language, "Knot": language.parts}

@@ -36,7 +36,9 @@ class Batch:
     @cached_property
     def objects(self) -> list[tuple[str, Any]]:
         """Pairs of the full name of a root table and an object, always the same ones."""
-        return [(root, obj) for root, type_ in self.types.items() for obj in examples(type_, OBJECTS)]
+        return [
+            (root, obj) for root, type_ in self.types.items() for obj in examples(type_, OBJECTS)
+        ]
 
     @cached_property
     def packed(self) -> list[tuple[str, bytes]]:
@@ -46,25 +48,37 @@ class Batch:
 
 
 def driver_source(package: Package) -> str:
-    """Return a C++ program that serves `driver.h` for all root tables."""
+    """Return a C++ program that serves `driver.h` for all root tables.
+
+    With `mutate COUNT SEED` it does what `mutate_cases.h` says.
+    """
     names = CppNames(package.schema, package.config)
-    lines = []
+    audited = []
+    checked = []
     headers = set()
     for root in package.schema.roots:
         table = package.schema.table(root.table)
         headers |= {names.include(table.namespace, name) for name in ("audit.h", "verifier.h")}
         type_ = f"{names.namespace}::{names.module(table.namespace)}::{names.local_type(table)}"
-        lines.append(f'      audited_root<{type_}>("{root.table}"),')
+        audited.append(f'      audited_root<{type_}>("{root.table}"),')
+        checked.append(f'        checked_root<{type_}>("{root.table}"),')
     includes = [f'#include "{header}"' for header in sorted(headers)]
     return "\n".join(
         [
             *includes,
+            '#include "mutate_cases.h"',
             '#include "print_findings.h"',
             "",
             "int main(int argument_count, char** arguments) {",
-            "  using placewire::tests::audited_root;",
-            "  return placewire::tests::serve(argument_count, arguments, {",
-            *lines,
+            "  using namespace placewire::tests;",
+            '  if (argument_count == 4 && std::string_view(arguments[1]) == "mutate") {',
+            "    const std::uint64_t count = std::strtoull(arguments[2], nullptr, 10);",
+            "    return mutate_cases(count, std::strtoull(arguments[3], nullptr, 10), {",
+            *checked,
+            "    });",
+            "  }",
+            "  return serve(argument_count, arguments, {",
+            *audited,
             "  });",
             "}",
             "",

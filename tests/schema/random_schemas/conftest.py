@@ -18,6 +18,8 @@ from ..packages import generate_package
 from .batch import SEEDS, Batch, driver_source
 from .schemas import random_schema
 
+FUZZ = Path(__file__).parents[2] / "fuzz"
+
 
 @pytest.fixture(scope="session")
 def batch(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Batch:
@@ -38,7 +40,9 @@ def batch(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Batch:
         modules=module_names(entries),
     )
     compile_native(folder, package.name)
-    return Batch(package, {schema.root: entry for schema, entry in zip(schemas, entries, strict=True)})
+    return Batch(
+        package, {schema.root: entry for schema, entry in zip(schemas, entries, strict=True)}
+    )
 
 
 def module_names(entries: list[Path]) -> dict[str, str]:
@@ -50,9 +54,7 @@ def module_names(entries: list[Path]) -> dict[str, str]:
         for line in file.read_text(encoding="utf-8").splitlines()
         if line.startswith("namespace ")
     ]
-    return {
-        namespace: re.sub("[._]+", "_", namespace).lower().rstrip("_") for namespace in words
-    }
+    return {namespace: re.sub("[._]+", "_", namespace).lower().rstrip("_") for namespace in words}
 
 
 @pytest.fixture(scope="session")
@@ -69,5 +71,7 @@ def driver(batch: Batch, compiler: str) -> Driver:
     source = folder / "driver.cpp"
     source.write_text(driver_source(batch.package), encoding="utf-8")
     flags = (*SANITIZERS, *NO_RUNTIME, "-O0")
-    include = (folder / "include",)
-    return Driver(compile_cpp(source, folder / "driver", *flags, include=include, compiler=compiler))
+    include = (folder / "include", FUZZ)
+    return Driver(
+        compile_cpp(source, folder / "driver", *flags, include=include, compiler=compiler)
+    )

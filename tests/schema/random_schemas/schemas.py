@@ -188,9 +188,7 @@ class _Writer:
         found = [d for d in self._defined if d.kind == kind]
         if kind == "table":
             found += [
-                d
-                for d in self._coming
-                if d not in self._defined and d.namespace == owner.namespace
+                d for d in self._coming if d not in self._defined and d.namespace == owner.namespace
             ]
         if not NAMESPACES_NEED_EACH_OTHER:
             last = self._namespaces.index(owner.namespace)
@@ -424,7 +422,9 @@ class _Writer:
         return self._random.choice([[], [], [], ["required"], ["present"]])
 
     def _vector(self, owner: _Definition) -> _Field:
-        kind = self._random.choice(["scalar", "ubyte", "enum", "string", "struct", "table", "union"])
+        kind = self._random.choice(
+            ["scalar", "ubyte", "enum", "string", "struct", "table", "union"]
+        )
         attributes = self._mandatory()
         if kind in ("scalar", "ubyte"):
             element = "ubyte" if kind == "ubyte" else self._random.choice(SCALARS)

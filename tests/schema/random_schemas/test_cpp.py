@@ -14,6 +14,9 @@ from .batch import Batch
 DAMAGED = 12
 """Damaged copies of each object."""
 
+MUTATED = 50_000
+"""Damaged copies of all objects together that only C++ looks at."""
+
 
 @pytest.fixture(scope="module")
 def judge(batch: Batch, driver: Driver) -> Judge:
@@ -36,7 +39,9 @@ def test_both_accept_what_was_packed(batch: Batch, judge: Judge) -> None:
 
 def test_both_refuse_every_truncation(batch: Batch, judge: Judge) -> None:
     """Cut off, a buffer lacks something, unless what is missing were zeros behind the last use."""
-    largest = {root: max((d for r, d in batch.packed if r == root), key=len) for root in batch.types}
+    largest = {
+        root: max((d for r, d in batch.packed if r == root), key=len) for root in batch.types
+    }
     cases = [(root, data[:end]) for root, data in largest.items() for end in range(len(data))]
     assert len(cases) > 1000
     said = judge.structure(cases)
@@ -51,3 +56,9 @@ def test_both_say_the_same_about_damaged_buffers(batch: Batch, judge: Judge) -> 
     assert len(sound) > len(cases) // 20
     assert {rule for rule, _ in judge.meaning(sound)} >= {"UNKNOWN_ENUM_VALUE", "UNKNOWN_FIELD"}
     assert len({finding[0] for finding in said if finding}) > 10
+
+
+def test_mutated_buffers_are_judged_without_a_crash(batch: Batch, driver: Driver) -> None:
+    words = driver.mutate(MUTATED, 1, batch.packed).split()
+    assert words[:2] == [str(MUTATED), "checked,"]
+    assert MUTATED // 20 < int(words[2]) < MUTATED // 2
