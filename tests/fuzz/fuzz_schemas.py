@@ -88,7 +88,7 @@ def write_target(package: Package, folder: Path) -> None:
 
 def write_seeds(package: Package, folder: Path, count: int) -> None:
     """Write `count` packed objects."""
-    type_ = package.type(package.schema.roots[0].table)
+    type_ = package.class_of(package.schema.roots[0].table)
     folder.mkdir()
     for number, obj in enumerate(examples(type_, count)):
         (folder / f"{number}.bin").write_bytes(package.module().pack(obj))
@@ -148,9 +148,12 @@ def main(count: str = "20000000", seed: str = "1", *names: str) -> None:
         folder = BUILD / target.name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        runs.append(run(build(target, folder), share, int(seed)))
+        done = run(build(target, folder), share, int(seed))
+        runs.append(done)
         print(  # noqa: T201
-            "{0}: {1:,} buffers, {2} places reached, {3:.0f} s".format(*runs[-1]), flush=True
+            f"{done.name}: {done.executed:,} buffers, {done.covered} places reached, "
+            f"{done.seconds:.0f} s",
+            flush=True,
         )
     print(f"{sum(each.executed for each in runs):,} buffers, no error")  # noqa: T201
 

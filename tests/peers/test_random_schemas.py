@@ -45,7 +45,7 @@ class Sample(NamedTuple):
 
     @property
     def root(self) -> type[Any]:
-        return self.package.type(self.package.schema.roots[0].table)
+        return self.package.class_of(self.package.schema.roots[0].table)
 
     @property
     def has_keys(self) -> bool:
@@ -92,7 +92,7 @@ def sample(seed: int, folder: Path) -> Sample | None:
         return None
     entry = schema.write(folder / "schemas")
     package = generate_package([entry], folder, name=f"flatc_{seed}", targets=("python",))
-    found = examples(package.type(schema.root), OBJECTS)
+    found = examples(package.class_of(schema.root), OBJECTS)
     return Sample(package, entry, [obj for obj in found if not holds_none_in_a_list(obj)])
 
 

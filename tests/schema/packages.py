@@ -45,7 +45,7 @@ class Package:
         finally:
             sys.path.remove(str(self.folder))
 
-    def type(self, full_name: str) -> type[Any]:
+    def class_of(self, full_name: str) -> type[Any]:
         """Return the class of a table."""
         reflection = self.module("reflection")
         found: list[type[Any]] = [

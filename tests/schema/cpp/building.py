@@ -135,7 +135,7 @@ class Driver:
     ) -> str:
         sent = b"".join(b"%s %d\n%s" % (type_.encode(), len(data), data) for type_, data in cases)
         arguments = (mode,) if isinstance(mode, str) else mode
-        command = [self.program, *arguments]
+        command = [str(self.program), *arguments]
         result = subprocess.run(command, input=sent, capture_output=True, check=False)
         assert result.returncode == 0, result.stderr.decode(errors="replace")[:4000]
         return result.stdout.decode()

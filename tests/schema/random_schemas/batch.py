@@ -31,7 +31,7 @@ class Batch:
     @cached_property
     def types(self) -> dict[str, type[Any]]:
         """The class of each root table by its full name."""
-        return {root: self.package.type(root) for root in self.entries}
+        return {root: self.package.class_of(root) for root in self.entries}
 
     @cached_property
     def objects(self) -> list[tuple[str, Any]]:
