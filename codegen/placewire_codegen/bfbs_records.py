@@ -33,7 +33,6 @@ from .model import (
     Definition,
     EnumDefinition,
     Field,
-    ScalarKind,
     Schema,
     SchemaFile,
     StructDefinition,
@@ -129,9 +128,7 @@ class _Describer:
             for member in union.members
         ]
         none = MemberRecord(name="NONE", value=0, union_type=_NO_TYPE)
-        tag = BaseType.UTYPE  # what a union has that does not say otherwise
-        if union.underlying is not ScalarKind.UINT8:
-            tag = BASE_TYPES[union.underlying]
+        tag = BASE_TYPES[union.underlying] if union.names_tag_type else BaseType.UTYPE
         return EnumRecord(
             name=union.full_name,
             values=tuple(sorted([none, *members], key=lambda member: member.value)),
@@ -180,7 +177,7 @@ class _Describer:
         if scalar is not None:
             optional = field.optional
         else:
-            optional = not in_struct and not field.required and field.default is None
+            optional = not in_struct and not field.required and field.default_content is None
         return FieldRecord(
             name=field.name,
             type=self._type(field.type, is_vector64="vector64" in attributes),
@@ -215,7 +212,7 @@ class _Describer:
             deprecated=field.deprecated,
             required=is_vector and field.required,
             attributes=_attributes({"id": field.id - 1} if "id" in field.attributes else {}),
-            optional=is_vector and not field.required,
+            optional=is_vector and not field.required and field.default_content is None,
         )
 
     def _type(self, type_: Type, *, is_vector64: bool = False) -> TypeRecord:
@@ -292,7 +289,7 @@ class _Describer:
                     found |= VECTORS_OF_UNIONS
                 if field.optional:
                     found |= OPTIONAL_SCALARS
-                if kind in (TypeKind.STRING, TypeKind.VECTOR) and field.default is not None:
+                if field.default_content is not None:
                     found |= DEFAULT_VECTORS_AND_STRINGS
         return found
 

@@ -106,6 +106,7 @@ def resolve_union(node: syntax.UnionNode, context: Context) -> UnionDefinition |
         doc=context.doc(node.doc),
         attributes=attributes,
         underlying=underlying,
+        names_tag_type=node.underlying is not None,
         members=tuple(sorted(members, key=lambda member: member.tag)),
     )
 

@@ -12,7 +12,7 @@ from .model import AttributeValue, Type, TypeKind
 from .scope import Context, spelling_of
 from .values import Default
 
-_LARGEST_VECTOR_ALIGNMENT = 1 << 15
+_LARGEST_ALIGNMENT = 1 << 15
 _HASHES: Mapping[int, tuple[str, ...]] = {
     2: ("fnv1_16", "fnv1a_16"),
     4: ("fnv1_32", "fnv1a_32"),
@@ -57,19 +57,17 @@ def check_field_attributes(field: AttributedField) -> None:
 
 
 def read_force_align(field: AttributedField) -> int:
-    """Alignment that a vector field asks for, 0 for none.
+    """Alignment that a vector or string field asks for, 0 for none.
 
-    As in flatc, the attribute has no effect on fields that are neither vectors nor strings.
+    As in flatc, the attribute has no effect on other fields. flatc's code forgets strings, too.
     """
     attributes = field.node.attributes
     found = integer_attribute("force_align", field.attributes, attributes, field.context)
     if found is None:
         return 0
-    if field.type.kind is TypeKind.STRING:
-        field.require(Feature.STRING_ALIGNMENT, "force_align")
-    if field.type.kind is not TypeKind.VECTOR:
+    if field.type.kind not in (TypeKind.VECTOR, TypeKind.STRING):
         return 0
-    return check_alignment(found, 1, _LARGEST_VECTOR_ALIGNMENT, field.context)
+    return check_alignment(found, 1, _LARGEST_ALIGNMENT, field.context)
 
 
 def can_be_key(type_: Type) -> bool:

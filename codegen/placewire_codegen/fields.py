@@ -21,7 +21,7 @@ class ResolvedField(NamedTuple):
     Attributes:
         slots: How many ids it takes: two for a union, whose tag has a slot of its own.
         written_id: The number of its `id` attribute, and where that stands.
-        force_align: Alignment of its vector in bytes, 0 for the natural one.
+        force_align: Alignment of its vector or string in bytes, 0 for the natural one.
     """
 
     node: syntax.Field
@@ -153,9 +153,9 @@ def _default(
 ) -> Default | None:
     literal = node.default
     if type_.kind not in (TypeKind.SCALAR, TypeKind.ENUM):
-        if literal is not None and not isinstance(literal, syntax.InvalidLiteral):
-            _reject_default(literal, type_, context)
-        return None
+        if literal is None or isinstance(literal, syntax.InvalidLiteral):
+            return None
+        return _default_content(literal, type_, context)
     if literal is None:
         assert type_.scalar is not None
         default = _ZERO_FLOAT if type_.scalar.is_float else _ZERO
@@ -164,7 +164,7 @@ def _default(
         if read is None:
             return None
         default = read
-        if in_struct and not (isinstance(literal, syntax.IntegerLiteral) and default.value == 0):
+        if in_struct and not _is_zero(literal, type_, default):
             context.error(literal, "a field of a struct has no default: it is always written")
             return None
     if type_.kind is TypeKind.ENUM:
@@ -172,12 +172,23 @@ def _default(
     return default
 
 
-def _reject_default(literal: syntax.Value, type_: Type, context: Context) -> None:
-    if type_.kind is TypeKind.STRING and isinstance(literal, syntax.StringLiteral):
-        context.error(literal, "default strings are not supported yet")
-    elif type_.kind is TypeKind.VECTOR and isinstance(literal, syntax.EmptyVectorLiteral):
-        context.error(literal, "default vectors are not supported yet")
-    elif type_.kind is TypeKind.VECTOR:
+def _is_zero(literal: syntax.Value, type_: Type, default: Default) -> bool:
+    """Whether a default is what a struct's field may have: as in flatc, a float is written `0`."""
+    if type_.scalar is not None and type_.scalar.is_float:
+        return isinstance(literal, (syntax.IntegerLiteral, syntax.StringLiteral)) and (
+            literal.text == "0"
+        )
+    return default.value == 0
+
+
+def _default_content(literal: syntax.Value, type_: Type, context: Context) -> Default | None:
+    """Default of a string or vector; None if it is wrong, which is reported."""
+    is_text = type_.kind is TypeKind.STRING and isinstance(literal, syntax.StringLiteral)
+    is_empty = type_.kind is TypeKind.VECTOR and isinstance(literal, syntax.EmptyVectorLiteral)
+    if is_text or is_empty:
+        context.require(Feature.DEFAULT_CONTENTS, literal)
+        return Default(literal.text if isinstance(literal, syntax.StringLiteral) else ())
+    if type_.kind is TypeKind.VECTOR:
         context.error(literal, "the only default of a vector is `[]`")
     elif type_.kind is TypeKind.STRING:
         context.error(literal, "the default of a string must be a quoted string")
@@ -187,6 +198,7 @@ def _reject_default(literal: syntax.Value, type_: Type, context: Context) -> Non
             f"{_described(type_)} has no default",
             hint="a field that is not written is absent",
         )
+    return None
 
 
 def _check_enum_default(

@@ -8,6 +8,12 @@ from typing import NamedTuple
 # A vtable is measured by a 16-bit number and begins with two of them.
 MAXIMUM_SLOTS = (0xFFFF - 4) // 2
 
+# The bytes that a table itself takes are counted by a 16-bit number, too.
+MAXIMUM_INLINE_SIZE = 0xFFFF
+
+# The sizes of structs in binary schemas, and those of buffers, are 32-bit numbers with a sign.
+MAXIMUM_STRUCT_SIZE = (1 << 31) - 1
+
 # Tools keep the offsets of struct fields in 16 bits too.
 MAXIMUM_STRUCT_OFFSET = 0xFFFF
 

@@ -11,6 +11,7 @@ import hashlib
 import json
 from enum import Enum
 from functools import cached_property
+from operator import itemgetter
 from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -122,10 +123,18 @@ class Type(Frozen):
     @property
     def is_bytes(self) -> bool:
         """True for `[ubyte]`, which Python sees as `bytes`."""
+        return self.kind is TypeKind.VECTOR and self._holds_bytes
+
+    @property
+    def is_byte_array(self) -> bool:
+        """True for `[ubyte:N]`, which Python sees as `bytes` too."""
+        return self.kind is TypeKind.ARRAY and self._holds_bytes
+
+    @property
+    def _holds_bytes(self) -> bool:
         element = self.element
         return (
-            self.kind is TypeKind.VECTOR
-            and element is not None
+            element is not None
             and element.kind is TypeKind.SCALAR
             and element.scalar is ScalarKind.UINT8
         )
@@ -185,7 +194,16 @@ class UnionMember(Frozen):
 
 
 class UnionDefinition(Definition):
+    """A union; members are sorted by tag.
+
+    Attributes:
+        underlying: Type of the tag.
+        names_tag_type: The schema says that type. Only a binary schema tells an explicit `ubyte`
+            from the usual one.
+    """
+
     underlying: ScalarKind
+    names_tag_type: bool = False
     members: tuple[UnionMember, ...]
 
 
@@ -199,9 +217,12 @@ class Field(Frozen):
             the byte offset of the value.
         default: Value of an absent scalar or enum field; `None` for all other fields and where
             `optional` is set (`= null`).
+        default_content: What an absent string or vector reads as: a text, or `()` for `[]`; `None`
+            where the schema sets nothing.
         present: The schema promises that every writer writes the field (our attribute), so its
             Python type has no `None`.
-        force_align: Alignment of a vector's first element in bytes, 0 where the schema sets none.
+        force_align: Alignment in bytes of a vector's first element or a string's first byte, 0
+            where the schema sets none.
     """
 
     name: str
@@ -210,6 +231,7 @@ class Field(Frozen):
     offset: int
     location: Location
     default: int | float | None = None
+    default_content: str | tuple[()] | None = None
     optional: bool = False
     required: bool = False
     present: bool = False
@@ -223,6 +245,14 @@ class Field(Frozen):
     def is_mandatory(self) -> bool:
         """True if an absent value is an error: `required` by the wire or `present` by promise."""
         return self.required or self.present
+
+    @property
+    def reads_default(self) -> bool:
+        """True for a string or vector that is never None, since an absent one has a default.
+
+        A deprecated field is not written any more, so it must be possible to leave it out.
+        """
+        return self.default_content is not None and not self.deprecated
 
 
 class TableDefinition(Definition):
@@ -298,14 +328,21 @@ class Schema(Frozen):
 
     @cached_property
     def definitions(self) -> dict[str, AnyDefinition]:
-        """All definitions by full name."""
-        everything: tuple[AnyDefinition, ...] = (
-            *self.enums,
-            *self.unions,
-            *self.structs,
-            *self.tables,
+        """All definitions by full name, each kind sorted by it.
+
+        Targets name things in this order, so that no name depends on where a definition stands.
+        """
+        kinds: tuple[tuple[AnyDefinition, ...], ...] = (
+            self.enums,
+            self.unions,
+            self.structs,
+            self.tables,
         )
-        return {definition.full_name: definition for definition in everything}
+        return {
+            definition.full_name: definition
+            for definitions in kinds
+            for definition in sorted(definitions, key=lambda each: each.full_name)
+        }
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:
@@ -334,11 +371,26 @@ class Schema(Frozen):
 
     @cached_property
     def stamp(self) -> str:
-        """Hash of the meaning: 16 hex digits that change if and only if generated code must."""
-        dumped = self.model_dump(mode="json", exclude={"services", "sources"})
+        """Hash of the meaning: 16 hex digits that change if and only if generated code must.
+
+        Where a definition stands says nothing, so a text and its binary schema have one stamp.
+        """
+        dumped = self.model_dump(mode="json", include=set(_SORT_KEYS))
+        for kind, key in _SORT_KEYS.items():
+            dumped[kind].sort(key=itemgetter(*key))
         meaning = _without_positions(dumped)
         text = json.dumps(meaning, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# What the stamp covers, and what it is sorted by.
+_SORT_KEYS = {
+    "enums": ("namespace", "name"),
+    "unions": ("namespace", "name"),
+    "structs": ("namespace", "name"),
+    "tables": ("namespace", "name"),
+    "roots": ("table",),
+}
 
 
 def _without_positions(node: object) -> object:
@@ -346,7 +398,7 @@ def _without_positions(node: object) -> object:
         return {
             key: _without_positions(value)
             for key, value in node.items()
-            if key not in ("location", "doc", "files")
+            if key not in ("location", "doc", "names_tag_type")
         }
     if isinstance(node, list):
         return [_without_positions(item) for item in node]

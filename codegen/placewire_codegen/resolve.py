@@ -19,6 +19,7 @@ from .model import Definition, Root, Schema, SchemaFile, ServiceDefinition, Tabl
 from .presence import DeclaredTable, check_presence
 from .scope import Context, DeclarationNode, Definitions, Scope, Symbol, collect, prefixes_of
 from .services import resolve_service
+from .sizes import check_sizes
 from .tables import resolve_struct, resolve_table
 
 __all__ = ["load_schema"]
@@ -177,6 +178,7 @@ class _Resolver:
     def check(self) -> None:
         """Report what is wrong with the tables as a whole; each is resolved by now."""
         check_presence(self._declared_tables, self._known.unions)
+        check_sizes(self._declared_tables.values(), self._known.structs)
 
     def _resolve_file(self, tree: syntax.SyntaxTree, file: _File, scope: Scope) -> None:
         symbols = iter(file.symbols)

@@ -194,10 +194,10 @@ class Context:
     def note(self, message: str, node: syntax.Place) -> Note:
         return Note(message, self.tree.span(node))
 
-    def require(self, feature: Feature, node: syntax.Place) -> None:
+    def require(self, feature: Feature, node: syntax.Place, *, hint: str | None = None) -> None:
         """Report that a feature is used that generated code cannot handle yet."""
         if feature not in self.features:
-            self.error(node, f"{feature.value} are not supported yet")
+            self.error(node, f"{feature.value} are not supported yet", hint=hint)
 
     def location(self, node: syntax.Place) -> model.Location:
         path, line, column = self.tree.source.declared_at(node.start)

@@ -10,7 +10,15 @@ from .diagnostics import Note
 from .features import Feature
 from .field_rules import can_be_key, check_alignment
 from .fields import ResolvedField, resolve_field
-from .layout import MAXIMUM_SLOTS, MAXIMUM_STRUCT_OFFSET, Extent, lay_out_struct, vtable_offset
+from .layout import (
+    MAXIMUM_INLINE_SIZE,
+    MAXIMUM_SLOTS,
+    MAXIMUM_STRUCT_OFFSET,
+    MAXIMUM_STRUCT_SIZE,
+    Extent,
+    lay_out_struct,
+    vtable_offset,
+)
 from .model import Field, StructDefinition, TableDefinition, Type, TypeKind
 from .scope import Context, Definitions
 
@@ -79,6 +87,19 @@ def resolve_struct(
             name,
             f"field `{name.text}` lies at byte {layout.offsets[-1]} of the struct, "
             f"{MAXIMUM_STRUCT_OFFSET} is the maximum",
+        )
+    elif layout.size > MAXIMUM_STRUCT_SIZE:
+        context.error(
+            node.name,
+            f"struct `{node.name.text}` has {layout.size} bytes, "
+            f"{MAXIMUM_STRUCT_SIZE} is the maximum",
+        )
+    elif layout.size > MAXIMUM_INLINE_SIZE:
+        context.require(
+            Feature.LARGE_LAYOUTS,
+            node.name,
+            hint=f"struct `{node.name.text}` has {layout.size} bytes, more than a table can hold; "
+            "use vectors",
         )
     for position, field in enumerate(fields):
         if field.written_id is not None and field.written_id[0] != position:
@@ -240,15 +261,16 @@ def _report_gap(owners: dict[int, ResolvedField], context: Context) -> None:
 def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Field:
     node = field.node
     attributes = field.attributes
-    default = field.default
+    value = None if field.default is None else field.default.value
     return Field(
         name=node.name.text,
         type=field.type,
         id=id_,
         offset=offset,
         location=context.location(node.name),
-        default=None if default is None else default.value,
-        optional=default is not None and default.value is None,
+        default=value if isinstance(value, (int, float)) else None,
+        default_content=value if isinstance(value, (str, tuple)) else None,
+        optional=field.default is not None and value is None,
         required="required" in attributes
         or ("key" in attributes and field.type.kind is TypeKind.STRING),
         present="present" in attributes,

@@ -31,9 +31,12 @@ _Word: TypeAlias = syntax.NameLiteral | syntax.StringLiteral
 
 
 class Default(NamedTuple):
-    """Default of a scalar field; `value` is None for `null`, which makes the field optional."""
+    """Default of a scalar field; `value` is None for `null`, which makes the field optional.
 
-    value: int | float | None
+    That of a string is its text, that of a vector `()`.
+    """
+
+    value: int | float | str | tuple[()] | None
 
 
 def read_default(

@@ -52,7 +52,8 @@ bool PythonSource::write_bytes(PyObject* value, std::size_t alignment, Builder& 
   return true;
 }
 
-bool PythonSource::write_string(PyObject* value, Builder& builder, Position& out) {
+bool PythonSource::write_string(PyObject* value, std::size_t alignment, Builder& builder,
+                                Position& out) {
   if (!PyUnicode_Check(value)) return false;
   Py_ssize_t size;
   const char* text;
@@ -63,14 +64,14 @@ bool PythonSource::write_string(PyObject* value, Builder& builder, Position& out
     text = PyUnicode_AsUTF8AndSize(value, &size);
     if (text == nullptr) return false;
   }
-  return builder.write_string(text, static_cast<std::size_t>(size), out) || no_space();
+  return builder.write_string(text, static_cast<std::size_t>(size), alignment, out) || no_space();
 }
 
 bool PythonSource::write_text_member(PyObject* object, std::size_t number, Builder& builder,
                                      Position& out) {
   FieldValues values;
   if (!take_values(object, number, values) || values[0] == nullptr) return false;
-  return write_string(values[0], builder, out);
+  return write_string(values[0], 1, builder, out);
 }
 
 bool PythonSource::write_byte_array(PyObject* value, std::size_t size, std::uint8_t* destination) {

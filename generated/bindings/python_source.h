@@ -188,7 +188,7 @@ class PythonSource {
                             Builder& builder, Position& out) {
     PyObject* value = object[field.index];
     if (is_absent(value)) return may_be_absent(value, field.presence);
-    return write_string(value, builder, out);
+    return write_string(value, field.alignment, builder, out);
   }
 
   template <class T, class Value>
@@ -197,7 +197,7 @@ class PythonSource {
     // Reading a str runs no Python code, so the list need not be frozen.
     return elements(object, field, builder, out,
                     [&](Sequence& items, std::size_t index, Position& position) {
-                      return write_string(items[index], builder, position);
+                      return write_string(items[index], 1, builder, position);
                     });
   }
 
@@ -436,7 +436,8 @@ class PythonSource {
 
   [[nodiscard]] bool write_bytes(PyObject* value, std::size_t alignment, Builder& builder,
                                  Position& out);
-  [[nodiscard]] bool write_string(PyObject* value, Builder& builder, Position& out);
+  [[nodiscard]] bool write_string(PyObject* value, std::size_t alignment, Builder& builder,
+                                  Position& out);
   [[nodiscard]] bool write_text_member(PyObject* object, std::size_t number, Builder& builder,
                                        Position& out);
   [[nodiscard]] static bool write_byte_array(PyObject* value, std::size_t size,

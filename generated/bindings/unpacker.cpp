@@ -52,6 +52,8 @@ bool Unpacker::make_missed_flags() {
   return true;
 }
 
+const std::uint8_t* Unpacker::empty_table() noexcept { return wire::kEmptyTable + 4; }
+
 PyObject* Unpacker::make_unknown_member(Owned tag) const {
   Instance instance(classes_.unknown_member);
   return instance && instance.set(0, tag.release()) ? instance.release() : nullptr;

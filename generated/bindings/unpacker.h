@@ -116,6 +116,10 @@ class Unpacker {
   [[nodiscard]] PyObject* make_unknown_member(Owned tag) const;
 
  private:
+  /// Where a table of which nothing is written stands. Defined in another file, since compilers that
+  /// see the bytes warn of reading fields that its vtable does not have.
+  [[nodiscard]] static const std::uint8_t* empty_table() noexcept;
+
   const Classes& classes_;
   const std::uint8_t* start_;
   bool is_strict_;
@@ -238,7 +242,7 @@ PyObject* Unpacker::make_default() {
   }
   // To a reader, a table of which nothing is written looks just like that.
   ++default_depth_;
-  PyObject* made = unpack_table<T, Held>(*this, wire::kEmptyTable + 4, kRootPath);
+  PyObject* made = unpack_table<T, Held>(*this, empty_table(), kRootPath);
   --default_depth_;
   return made;
 }
@@ -272,12 +276,12 @@ template <class Member>
   }
 }
 
-/// Makes the value of a field that every writer writes, but this one did not.
-template <class Value>
-[[nodiscard]] PyObject* make_empty(Unpacker& unpacker) {
+/// Makes the value of a field that an object cannot lack, but the buffer does.
+template <class Value, class Field>
+[[nodiscard]] PyObject* make_empty(Unpacker& unpacker, [[maybe_unused]] const Field& field) {
   using Type = typename wire::Payload<Value>::Type;
   if constexpr (std::is_same_v<Type, std::string>) {
-    return make_string({});
+    return make_string(field.absent);
   } else if constexpr (std::is_same_v<Type, std::vector<std::uint8_t>>) {
     return PyBytes_FromStringAndSize(nullptr, 0);
   } else if constexpr (!std::is_void_v<typename wire::Element<Type>::Type>) {
@@ -447,14 +451,16 @@ class FieldUnpacker {
     return go_on ? unpacker_.make_unknown_member(Owned(make_number(number))) : nullptr;
   }
 
-  /// What an absent field holds: None or, after a report, the empty value that it must have.
+  /// What an absent field holds: None, its default or, after a report, the empty value that it must
+  /// have.
   template <class Value, class Field>
   [[nodiscard]] PyObject* make_absent(const Field& field) {
-    return make_absent(field, [&] { return make_empty<Value>(unpacker_); });
+    return make_absent(field, [&] { return make_empty<Value>(unpacker_, field); });
   }
   template <class Field, class Make>
   [[nodiscard]] PyObject* make_absent(const Field& field, const Make& make) {
     if (field.presence == Presence::kOptional) return Py_NewRef(Py_None);
+    if (field.presence == Presence::kDefaulted) return make();
     const bool go_on =
         unpacker_.report(AuditRule::FIELD_ABSENT, Path(path_, field.name), table_.position(),
                          Owned(make_number(0)), Owned(make_number(0)));

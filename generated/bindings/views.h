@@ -212,7 +212,8 @@ class FieldViewer {
     if (position == nullptr && field.presence == Presence::kOptional) {
       value = nb::none();
     } else if constexpr (kKind == wire::ChildKind::kString) {
-      value = position != nullptr ? view_string(buffer_, position) : nb::str("");
+      value = position != nullptr ? view_string(buffer_, position)
+                                  : nb::str(field.absent.data(), field.absent.size());
     } else if constexpr (kKind == wire::ChildKind::kStrings) {
       value = make_list(position, sizeof(std::uint32_t), &view_string);
     } else if constexpr (kKind == wire::ChildKind::kTables) {

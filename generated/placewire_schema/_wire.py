@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MODEL_STAMP = "0f44edd38e478c93"
+MODEL_STAMP = "04c4bd5020f63e37"
 """Hash of the schema that this package was generated from."""
 
 REBUILD_COMMAND = "pip install --force-reinstall --no-deps ."

@@ -198,10 +198,12 @@ class FieldInfo:
         wire_name: Name in the schema and in JSON.
         id: Slot in the vtable; of a union, the slot of its value.
         type: What it holds.
-        default: Value of a scalar that is not on the wire; None for everything else.
+        default: What a field reads as that is not on the wire: of scalars, and of strings and
+            vectors that have a default, which is `()` for a list; None for everything else.
         required: The wire format demands it.
         present: Every writer writes it, so its Python type has no None.
-        force_align: Alignment of the first element of a vector in bytes; 0 if the schema sets none.
+        force_align: Alignment in bytes of a vector's first element or a string's first byte; 0 if
+            the schema sets none.
     """
 
     name: str
@@ -217,6 +219,11 @@ class FieldInfo:
     def is_mandatory(self) -> bool:
         """True if an object cannot be packed without it."""
         return self.required or self.present
+
+    @property
+    def may_be_none(self) -> bool:
+        """True if None says that the field is left out."""
+        return not self.is_mandatory and self.default is None
 
 
 @dataclass(frozen=True, slots=True)

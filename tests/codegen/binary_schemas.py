@@ -6,6 +6,7 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from placewire_codegen.bfbs import read_bfbs, write_bfbs
 from placewire_codegen.features import Feature
 from placewire_codegen.model import Definition, Schema
 from placewire_codegen.resolve import load_schema
@@ -19,6 +20,11 @@ _DefinitionT = TypeVar("_DefinitionT", bound=Definition)
 def load(path: Path) -> Schema:
     """Load one file, text or binary, with all parts of the language."""
     return load_schema([path], root=path.parent, features=ALL_FEATURES)
+
+
+def again(schema: Schema) -> Schema:
+    """Write a schema and read the result."""
+    return read_bfbs(write_bfbs(schema), Path("schema.bfbs"))
 
 
 def by_name(schema: Schema) -> Schema:

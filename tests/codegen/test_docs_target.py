@@ -38,6 +38,13 @@ table Paint {
   stock: int = null;
 }
 
+table Label {
+  text: string = "a|b" (force_align: 8);
+  codes: [int] = [];
+  must: string = "x" (required);
+  old: string = "x" (deprecated);
+}
+
 table Empty {}
 
 union Item { Paint, Nothing: Empty }
@@ -61,7 +68,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         cpp_namespace="shop",
         output=OutputPaths(python=folder, cpp=folder, nanobind=folder, docs=folder),
     )
-    schema = load_schema([root / "shop.fbs"], root=root)
+    schema = load_schema([root / "shop.fbs"], root=root, features=docs.FEATURES)
     templates = Templates(template_directory(), schema.files)
     return {file.path: file.text for file in docs.render(schema, config, templates)}
 
@@ -82,7 +89,7 @@ def test_the_head_names_root_and_identifier(pages: dict[str, str]) -> None:
 
 
 def test_the_index_counts_what_a_module_defines(pages: dict[str, str]) -> None:
-    row = "| [shop](shop.md) | `shop` | `shop.fbs` | 3 tables, 1 struct, 1 enum, 1 union | `SHOP` |"
+    row = "| [shop](shop.md) | `shop` | `shop.fbs` | 4 tables, 1 struct, 1 enum, 1 union | `SHOP` |"
     assert row in pages["docs/README.md"].splitlines()
 
 
@@ -117,6 +124,18 @@ def test_a_deprecated_field_says_so(pages: dict[str, str]) -> None:
     rows = [line for line in _entry(pages, "Order") if "`old`" in line]
     assert len(rows) == 1
     assert rows[0].endswith("| Deprecated: never written, not read. |")
+
+
+def test_a_default_of_a_string_or_vector_is_shown(pages: dict[str, str]) -> None:
+    assert _entry(pages, "Label")[-4:] == [
+        '| 0 | `text` | `string` | `"a\\|b"` | vtable +4: offset, bytes aligned to 8 |  |',
+        "| 1 | `codes` | `[int32]` | `[]` | vtable +6: offset |  |",
+        "| 2 | `must` | `string` | an error | vtable +8: offset |  |",
+        (
+            "| 3 | `old` | `string` | nothing | vtable +10: offset "
+            "| Deprecated: never written, not read. |"
+        ),
+    ]
 
 
 def test_a_struct_shows_offsets_size_and_alignment(pages: dict[str, str]) -> None:

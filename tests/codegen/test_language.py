@@ -9,14 +9,14 @@ from placewire_codegen.diagnostics import SchemaError
 from placewire_codegen.features import Feature
 from placewire_codegen.resolve import load_schema
 
-from tests.codegen.accepted_schemas import ACCEPTED
+from tests.codegen.accepted_schemas import ACCEPTED, write_included
 from tests.codegen.rejected_schemas import REJECTED
 
 
 @pytest.mark.parametrize("topic", ACCEPTED)
 def test_schemas_that_flatc_accepts_are_accepted(tmp_path: Path, topic: str) -> None:
     assert ACCEPTED[topic]
-    (tmp_path / "other.fbs").write_text("table Other {}\n", encoding="utf-8")
+    write_included(tmp_path)
     schema = tmp_path / "case.fbs"
     for text in ACCEPTED[topic]:
         schema.write_text(f"{text}\n", encoding="utf-8")
@@ -26,7 +26,7 @@ def test_schemas_that_flatc_accepts_are_accepted(tmp_path: Path, topic: str) -> 
 @pytest.mark.parametrize("topic", REJECTED)
 def test_schemas_that_flatc_rejects_are_rejected(tmp_path: Path, topic: str) -> None:
     assert REJECTED[topic]
-    (tmp_path / "other.fbs").write_text("table Other {}\n", encoding="utf-8")
+    write_included(tmp_path)
     schema = tmp_path / "case.fbs"
     for text in REJECTED[topic]:
         schema.write_text(f"{text}\n", encoding="utf-8")

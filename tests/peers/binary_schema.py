@@ -178,7 +178,7 @@ def _our_union(union: UnionDefinition) -> Facts:
     }
     return {
         "is_union": True,
-        "underlying": _tag_base(union.underlying),
+        "underlying": _tag_base(union),
         "values": {"NONE": (0, ("None", "None", None, 0), {}, []), **values},
         "attributes": _our_attributes(union.attributes),
         "doc": list(union.doc),
@@ -237,7 +237,7 @@ def _our_tag_field(field: Field) -> Facts:
         "type": ("Vector", tag, type_.ref, 0) if is_vector else (tag, "None", type_.ref, 0),
         "default": None,
         "optional": None,
-        "required": False,
+        "required": is_vector and field.required,
         "deprecated": field.deprecated,
         "key": False,
         "attributes": attributes,
@@ -267,9 +267,9 @@ def _holds_unions(type_: Type) -> bool:
     return type_.element is not None and type_.element.kind is TypeKind.UNION
 
 
-def _tag_base(underlying: ScalarKind) -> str:
-    """A union without a tag type of its own has one that flatc calls UType."""
-    return "UType" if underlying is ScalarKind.UINT8 else _BASE_TYPES[underlying]
+def _tag_base(union: UnionDefinition) -> str:
+    """A union that does not say the type of its tag has one that flatc calls UType."""
+    return _BASE_TYPES[union.underlying] if union.names_tag_type else "UType"
 
 
 def _attributes(node: dict[str, Any]) -> dict[str, str]:

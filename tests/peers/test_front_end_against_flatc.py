@@ -13,47 +13,17 @@ from placewire_codegen.diagnostics import SchemaError
 from placewire_codegen.features import Feature
 from placewire_codegen.resolve import load_schema
 
-from tests.codegen.accepted_schemas import ACCEPTED
+from tests.codegen.accepted_schemas import ACCEPTED, write_included
 from tests.codegen.rejected_schemas import REJECTED
+from tests.codegen.stricter_schemas import STRICTER
 from tests.peers.binary_schema import flatc_facts, our_facts
 
 ALL_FEATURES = frozenset(Feature)
 SCHEMA = Path(__file__).parents[2] / "schema"
 GOLDEN = Path(__file__).parents[1] / "codegen" / "golden"
 
-# What flatc accepts and we do not, and why.
-STRICTER: dict[str, str] = {
-    "enum E:byte {A=5,B=4,C}": "flatc misses equal values that are not neighbours in the text",
-    "enum E:ubyte (bit_flags, bit_flags) {A}": "an attribute given twice hides one of its values",
-    "table T { a:int (id:0, id:0); }": "an attribute given twice hides one of its values",
-    "struct S { a:int; s:S; }": "flatc accepts a struct that contains itself and then writes C++ "
-    "that does not compile",
-    "struct S { a:int (id:1); b:int (id:0); }": "ids do not move the fields of a struct",
-    "struct S { a:[ubyte:65535]; b:[ubyte:65535]; c:int; }": "flatc cuts offsets to 16 bits, "
-    "and c lies where a does",
-    "table T { a:int (id); }": "flatc reads an id without a number as 0",
-    "table T { a:[ubyte] (force_align); }": "flatc reads an alignment without a number as 0",
-    "table T { a:[ubyte] (force_align:3); }": "no address is aligned so",
-    "table T { a:[ubyte] (force_align:0); }": "no address is aligned so",
-    "table T { a:[ubyte] (force_align:-8); }": "no address is aligned so",
-    'struct S { a:int; } table T { a:[ubyte] (nested_flatbuffer:"S"); }': "the root of a "
-    "FlatBuffer is a table",
-    "namespace A; table T { x: V; } namespace B; table V {} namespace A; table V {}": "flatc takes "
-    "the next `V` in whatever namespace, a reader the one of the same namespace",
-    "union U { A = 1, B = 1 } table A {} table B {}": "two members of one tag cannot be told apart",
-    "table T {} table R {} root_type T; root_type R;": "the last one would win silently",
-    'file_identifier "ABCD"; file_identifier "EFGH";': "the last one would win silently",
-    'file_extension "a"; file_extension "b";': "the last one would win silently",
-}
 # What flatc accepts and we do not yet; the message says so.
-NOT_YET = (
-    'table T { a:string=""; }',
-    'table T { a:string="x"; }',
-    'table T { a:string="x" (required); }',
-    "table T { a:[int]=[]; }",
-    "enum E:byte {A=1} table T { a:[E]=[]; }",
-    "table T { a:int; } root_type T; { a: 5 }",
-)
+NOT_YET = ("table T { a:int; } root_type T; { a: 5 }",)
 # What flatc rejects and we do not, and why.
 LOOSER: dict[str, str] = {
     "table T{y:X; X:int;} table X{}": "flatc minds a field that has the name of a later table only "
@@ -61,6 +31,12 @@ LOOSER: dict[str, str] = {
     "namespace D; table Q { x:T; y:D.T; } table T {}": "flatc finds a later table only if all name "
     "it alike",
 }
+# What flatc dies of, and we accept.
+CRASHES = (
+    "union U (bit_flags) { T } table T {}",
+    "union U:long { T = -5 } table T {}",
+    "struct S (force_align:32) { a:byte; }",
+)
 # Goldens of schemas that flatc accepts, and why we do not.
 STRICTER_GOLDENS: dict[str, str] = {
     "ambiguous_forward_reference": "see STRICTER",
@@ -81,12 +57,13 @@ SAID_DIFFERENTLY: dict[str, str] = {
     "table T { a:[ubyte] (offset64); b:[ubyte] (vector64); c:[int] (vector64); }": "a 64-bit "
     "vector has a type of its own in flatc; our model has the attribute",
     "struct S {a:int;} table T { a:[S] (vector64); b:[S] (offset64); }": "likewise",
+    "table T { a:[ubyte] (offset64, vector64); }": "likewise",
 }
 
 
 def write_cases(texts: Iterable[str], folder: Path) -> list[tuple[str, Path]]:
-    """Write each text to a file of its own, with the file that some of them include beside it."""
-    (folder / "other.fbs").write_text("table Other {}\n", encoding="utf-8")
+    """Write each text to a file of its own, with the files that some of them include beside it."""
+    write_included(folder)
     cases = []
     for number, text in enumerate(texts):
         path = folder / f"case{number}.fbs"
@@ -141,8 +118,8 @@ def test_flatc_rejects_what_we_reject(flatc: Path, tmp_path: Path, topic: str) -
 
 
 def test_there_are_enough_cases() -> None:
-    assert sum(map(len, ACCEPTED.values())) >= 150
-    assert sum(map(len, REJECTED.values())) >= 250
+    assert sum(map(len, ACCEPTED.values())) >= 290
+    assert sum(map(len, REJECTED.values())) >= 400
 
 
 def test_each_known_strictness_is_one(flatc: Path, tmp_path: Path) -> None:
@@ -156,6 +133,25 @@ def test_flatc_rejects_the_faulty_schemas_of_the_goldens(flatc: Path) -> None:
     assert len(schemas) >= 30
     accepted = {schema.stem for schema in schemas if flatc_accepts(flatc, schema)}
     assert accepted == set(STRICTER_GOLDENS)
+
+
+@pytest.mark.parametrize("name", ["several_defects", "enum_values", "default_out_of_range"])
+def test_where_flatc_stops_at_the_first_defect_we_report_all(flatc: Path, name: str) -> None:
+    schema = GOLDEN / f"{name}.fbs"
+    done = subprocess.run(
+        [flatc, "-b", "--schema", "--cpp", schema], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout + done.stderr).count(": error: ") == 1
+    with pytest.raises(SchemaError) as raised:
+        load_schema([schema], root=GOLDEN, features=ALL_FEATURES)
+    assert len({str(diagnostic.span) for diagnostic in raised.value.diagnostics}) >= 4
+
+
+def test_what_flatc_dies_of_is_a_schema_to_us(flatc: Path, tmp_path: Path) -> None:
+    for text, path in write_cases(CRASHES, tmp_path):
+        with pytest.raises(AssertionError, match="flatc crashed"):
+            flatc_accepts(flatc, path)
+        assert we_accept(path), text
 
 
 def test_what_is_not_supported_yet_says_so(tmp_path: Path) -> None:

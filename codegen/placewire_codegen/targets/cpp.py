@@ -38,6 +38,7 @@ FEATURES: frozenset[Feature] = frozenset(
     {
         Feature.ARRAYS,
         Feature.BIT_FLAGS,
+        Feature.DEFAULT_CONTENTS,
         Feature.SERVICES,
         Feature.STRUCTS,
         Feature.UNION_STRINGS,

@@ -15,7 +15,7 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from .cpp_module import CppModule
+from .cpp_module import ModuleBuilder
 from .cpp_names import CppNames
 from .cpp_order import has_classes, has_enums
 from .cpp_text import filled, string_literal
@@ -84,11 +84,9 @@ def audit_view(schema: Schema, names: CppNames, namespace: str) -> AuditView:
     return _AuditBuilder(schema, names, namespace).build()
 
 
-class _AuditBuilder:
+class _AuditBuilder(ModuleBuilder):
     def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
-        self._module = CppModule(schema, names, namespace)
-        self._schema = schema
-        self._names = names
+        super().__init__(schema, names, namespace)
         self._used = {namespace}
 
     def build(self) -> AuditView:

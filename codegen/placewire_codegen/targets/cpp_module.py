@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from ..model import Schema, Type
+from ..model import Schema, TableDefinition, Type
 from .cpp_names import CppNames
 from .cpp_order import (
     Definition,
@@ -78,3 +78,41 @@ class CppModule:
         """Spell the definition behind a type as code of this module must."""
         assert type_.ref is not None
         return self.names.type(type_.ref, seen_from=self.namespace)
+
+
+class ModuleBuilder:
+    """What the builders of headers that define something for each type of a module begin with."""
+
+    def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
+        self._module = CppModule(schema, names, namespace)
+        self._schema = schema
+        self._names = names
+
+    def _needed_early(
+        self,
+        definitions: Iterable[Definition],
+        references: Callable[[Schema, str], Iterable[str]],
+        *,
+        by_itself: bool,
+    ) -> set[str]:
+        """Return what `definitions` mention before it is defined.
+
+        Args:
+            definitions: In the order in which they are defined.
+            references: Returns what a definition mentions.
+            by_itself: Whether a definition that mentions itself does so too early.
+        """
+        defined: set[str] = set()
+        early: set[str] = set()
+        for definition in definitions:
+            mentioned = set(references(self._schema, definition.full_name))
+            early |= mentioned - defined - (set() if by_itself else {definition.full_name})
+            defined.add(definition.full_name)
+        return early
+
+    def _roots(self) -> Iterator[TableDefinition]:
+        """Yield the root tables of the module."""
+        for root in self._schema.roots:
+            table = self._schema.table(root.table)
+            if table.namespace == self._module.namespace:
+                yield table

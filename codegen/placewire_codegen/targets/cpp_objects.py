@@ -26,7 +26,7 @@ from ..names import NameScope
 from .cpp_names import SCALAR_TYPES, CppNames
 from .cpp_order import has_classes, has_enums, used_namespaces
 from .cpp_text import comment, filled, float_literal, integer_literal
-from .cpp_views import union_of
+from .cpp_views import text_default, union_of
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class ObjectNames:
         }
         self._member_classes = {
             (union.full_name, member.tag): scopes[union.namespace].claim(member.name)
-            for union in schema.unions
+            for union in sorted(schema.unions, key=lambda union: union.full_name)
             for member in union.members
             if self._has_class(member)
         }
@@ -375,6 +375,8 @@ class ObjectsBuilder:
         declaration = f"{type_} {name}"
         if field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM) and not field.optional:
             declaration += f" = {self._names.default(field, seen_from=self._namespace)}"
+        elif text := text_default(field):
+            declaration += f" = {text}"
         doc = field.doc
         if field.is_mandatory and field.type.kind in (TypeKind.TABLE, TypeKind.UNION):
             doc = (*doc, "Always written.")
@@ -398,7 +400,8 @@ class ObjectsBuilder:
             case _:
                 assert field.type.element is not None
                 type_ = f"std::vector<{self._element(field.type.element)}>"
-        return type_ if field.is_mandatory else f"std::optional<{type_}>"
+        is_always_there = field.is_mandatory or field.reads_default
+        return type_ if is_always_there else f"std::optional<{type_}>"
 
     def _element(self, element: Type) -> str:
         match element.kind:

@@ -98,6 +98,17 @@ def string_literal(text: str) -> str:
     return '"' + "".join(escapes.get(char) or _escaped(char) for char in text) + '"'
 
 
+def string_view_literal(text: str) -> str:
+    """Return `text` as an initializer of a `std::string` or `std::string_view`, "" if empty.
+
+    The length stands beside a text that a zero byte would cut off.
+    """
+    if not text:
+        return ""
+    literal = string_literal(text)
+    return f"{{{literal}, {len(text.encode())}}}" if "\0" in text else literal
+
+
 def _escaped(char: str) -> str:
     if " " <= char <= "~":
         return char

@@ -14,7 +14,7 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from .cpp_module import CppModule
+from .cpp_module import ModuleBuilder
 from .cpp_names import CppNames
 from .cpp_order import references
 from .cpp_text import function, guard, signature, string_literal
@@ -63,13 +63,11 @@ class VerifierView:
     roots: tuple[RootVerifierView, ...]
 
 
-class VerifierBuilder:
+class VerifierBuilder(ModuleBuilder):
     """Builds the view of one module's verifier.h."""
 
     def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
-        self._module = CppModule(schema, names, namespace)
-        self._schema = schema
-        self._names = names
+        super().__init__(schema, names, namespace)
         self._definitions = [
             definition
             for definition in self._module.definitions
@@ -88,17 +86,13 @@ class VerifierBuilder:
             late_includes=module.late_includes("verifier.h"),
             declared=tuple(self._declared(is_cyclic=bool(module.cyclic))),
             functions=tuple(self._function(definition) for definition in self._definitions),
-            roots=tuple(self._roots()),
+            roots=tuple(map(self._root, self._roots())),
         )
 
     def _declared(self, *, is_cyclic: bool) -> Iterator[str]:
         """Yield what is called before it is defined; in a cycle of modules that may be all."""
-        defined: set[str] = set()
-        early: set[str] = set()
-        for definition in self._definitions:
-            # A template that a function instantiates may look up the function itself.
-            early |= set(references(self._schema, definition.full_name)) - defined
-            defined.add(definition.full_name)
+        # A template that a function instantiates may look up the function itself.
+        early = self._needed_early(self._definitions, references, by_itself=True)
         for definition in self._definitions:
             if is_cyclic or definition.full_name in early:
                 yield self._signature(definition, is_named=True)
@@ -180,15 +174,11 @@ class VerifierBuilder:
         assert type_.scalar is not None
         return f"{type_.scalar.size}"
 
-    def _roots(self) -> Iterator[RootVerifierView]:
-        for root in self._schema.roots:
-            table = self._schema.table(root.table)
-            if table.namespace != self._module.namespace:
-                continue
-            name = self._names.local_type(table)
-            whole_file = " or a whole file with an extended header" if header_magic(table) else ""
-            head = f"inline VerifyResult {root_function('verify', table)}(Bytes buffer) noexcept"
-            yield RootVerifierView(
-                purpose=f"Verifies the FlatBuffer of a {name}{whole_file}.",
-                code=function(head, f"return verify<{name}>(buffer);", indent=0),
-            )
+    def _root(self, table: TableDefinition) -> RootVerifierView:
+        name = self._names.local_type(table)
+        whole_file = " or a whole file with an extended header" if header_magic(table) else ""
+        head = f"inline VerifyResult {root_function('verify', table)}(Bytes buffer) noexcept"
+        return RootVerifierView(
+            purpose=f"Verifies the FlatBuffer of a {name}{whole_file}.",
+            code=function(head, f"return verify<{name}>(buffer);", indent=0),
+        )

@@ -17,10 +17,17 @@ from ..model import (
     UnionMember,
 )
 from ..names import Name
-from .cpp_module import CppModule
+from .cpp_module import ModuleBuilder
 from .cpp_names import CLASS_NAMES, CppNames
 from .cpp_order import class_references
-from .cpp_text import comment, float_literal, function, integer_literal, string_literal
+from .cpp_text import (
+    comment,
+    float_literal,
+    function,
+    integer_literal,
+    string_literal,
+    string_view_literal,
+)
 
 
 @dataclass(frozen=True)
@@ -143,13 +150,11 @@ class ViewsView:
     roots: tuple[RootView, ...]
 
 
-class ViewBuilder:
+class ViewBuilder(ModuleBuilder):
     """Builds the view of one module's views.h."""
 
     def __init__(self, schema: Schema, names: CppNames, namespace: str) -> None:
-        self._module = CppModule(schema, names, namespace)
-        self._schema = schema
-        self._names = names
+        super().__init__(schema, names, namespace)
         self._definitions = [
             definition
             for definition in self._module.definitions
@@ -171,16 +176,12 @@ class ViewBuilder:
             forward=tuple(self._forward(other) for other in module.late),
             declared=tuple(self._declared()),
             classes=tuple(self._class(definition) for definition in self._definitions),
-            roots=tuple(self._roots()),
+            roots=tuple(map(self._root, self._roots())),
         )
 
     def _declared(self) -> Iterator[str]:
         """Yield the classes of this module that another one mentions before they are defined."""
-        defined: set[str] = set()
-        early: set[str] = set()
-        for definition in self._definitions:
-            defined.add(definition.full_name)
-            early |= set(class_references(self._schema, definition.full_name)) - defined
+        early = self._needed_early(self._definitions, class_references, by_itself=False)
         for definition in self._definitions:
             if definition.full_name in early:
                 yield self._names.local_type(definition)
@@ -195,14 +196,11 @@ class ViewBuilder:
             ),
         )
 
-    def _roots(self) -> Iterator[RootView]:
-        for root in self._schema.roots:
-            table = self._schema.table(root.table)
-            if table.namespace == self._module.namespace:
-                name = self._names.local_type(table)
-                head = f"[[nodiscard]] inline {name} {root_function('view', table)}(Bytes buffer)"
-                body = f"return {name}(wire::follow(buffer.data()));"
-                yield RootView(name, function(f"{head} noexcept", body, indent=0))
+    def _root(self, table: TableDefinition) -> RootView:
+        name = self._names.local_type(table)
+        head = f"[[nodiscard]] inline {name} {root_function('view', table)}(Bytes buffer)"
+        body = f"return {name}(wire::follow(buffer.data()));"
+        return RootView(name, function(f"{head} noexcept", body, indent=0))
 
     def _class(self, definition: StructDefinition | TableDefinition) -> ClassView:
         name = self._names.local_type(definition)
@@ -288,7 +286,8 @@ class _ClassBuilder:
                 self._add_scalar(field)
                 return
             case TypeKind.STRING:
-                result, call = "std::string_view", "string"
+                self._add_string(field)
+                return
             case TypeKind.VECTOR:
                 assert field.type.element is not None
                 result = f"Vector<{self._element(field.type.element)}>"
@@ -316,6 +315,14 @@ class _ClassBuilder:
         default = self._default(field)
         arguments = f"{field.offset}, {default}" if default else f"{field.offset}"
         self._add(field.doc, type_, f"{name}()", f"return table_.scalar<{type_}>({arguments});")
+
+    def _add_string(self, field: Field) -> None:
+        name = self._accessors[field.name]
+        default = text_default(field)
+        arguments = f"{field.offset}, {default}" if default else f"{field.offset}"
+        self._add(field.doc, "std::string_view", f"{name}()", f"return table_.string({arguments});")
+        self._add_has(field)
+        self._visit(field, name)
 
     def _add_has(self, field: Field) -> None:
         name = self._scope.claim(f"has_{field.name}")
@@ -421,6 +428,13 @@ class _ClassBuilder:
         if full_name is None or full_name in self._complete:
             return False
         return isinstance(self._schema.definitions[full_name], StructDefinition | TableDefinition)
+
+
+def text_default(field: Field) -> str:
+    """Return what an absent string reads as, as an expression; nothing if it is empty."""
+    if not field.reads_default or not isinstance(field.default_content, str):
+        return ""
+    return string_view_literal(field.default_content)
 
 
 def union_of(type_: Type) -> str | None:

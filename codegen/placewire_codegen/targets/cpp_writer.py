@@ -19,13 +19,13 @@ from ..model import (
 )
 from ..names import CPP_KEYWORDS, NameScope
 from ..render import GeneratedFile, Templates
+from ..sizes import inline_bound, inline_extent
 from .cpp_names import DESCRIPTION_NAMES, CppNames
 from .cpp_objects import ObjectNames, ObjectsBuilder, struct_groups
 from .cpp_order import has_classes, used_namespaces
 from .cpp_text import filled, string_literal
-from .cpp_views import root_function, union_of
+from .cpp_views import root_function, text_default, union_of
 
-_LARGEST_INLINE_SIZE = 0xFFFF
 _SCHEMA_TERMS = frozenset(
     """Alignments ChildField Presence ScalarField StructField StructMember TableSchema UnionField
     UnionVectorField VectorField std wire""".split()
@@ -122,11 +122,12 @@ def slot_count(table: TableDefinition) -> int:
 
 def alignment_views(schema: Schema, names: CppNames) -> Iterator[AlignmentView]:
     """Yield a member for every vector of inline values, in schema order."""
+    structs = {struct.full_name: struct for struct in schema.structs}
     for table in schema.tables:
         for field in table.fields:
             if is_inline_vector(field.type):
                 assert field.type.element is not None
-                _, alignment = _inline_extent(schema, field.type.element)
+                _, alignment = inline_extent(field.type.element, structs)
                 default = max(field.force_align, alignment)
                 yield AlignmentView(alignment_name(table, field, names), default)
 
@@ -141,16 +142,6 @@ def is_inline_vector(type_: Type) -> bool:
     return type_.kind is TypeKind.VECTOR and type_.element is not None and type_.element.is_inline
 
 
-def _inline_extent(schema: Schema, type_: Type) -> tuple[int, int]:
-    """Return size and alignment of what a table stores for a field of this type."""
-    if type_.kind is TypeKind.STRUCT:
-        assert type_.ref is not None
-        struct = schema.struct(type_.ref)
-        return struct.size, struct.alignment
-    size = type_.scalar.size if type_.is_inline and type_.scalar is not None else 4
-    return size, size
-
-
 class WriterBuilder:
     """Builds the view of one module's writer.h."""
 
@@ -158,6 +149,7 @@ class WriterBuilder:
         self._schema = schema
         self._names = names
         self._namespace = namespace
+        self._structs = {struct.full_name: struct for struct in schema.structs}
         self._numbers = {table.full_name: number for number, table in enumerate(schema.tables)}
         self._reserved = CPP_KEYWORDS | DESCRIPTION_NAMES | _SCHEMA_TERMS | names.cpp.modules
 
@@ -254,15 +246,12 @@ class WriterBuilder:
         return FieldView(name, constant)
 
     def _table(self, table: TableDefinition) -> TableSchemaView:
-        inline_size = sum(map(self._inline_space, table.fields)) + 8
-        if inline_size > _LARGEST_INLINE_SIZE:
-            raise NotImplementedError(f"{table.location}: the table has too many fields")
         scope = NameScope(self._reserved)
         return TableSchemaView(
             type=self._names.table(table.full_name),
             number=self._numbers[table.full_name],
             slots=slot_count(table),
-            inline_size=inline_size,
+            inline_size=inline_bound(table, self._structs),
             identifier=self._identifier(table),
             fields=tuple(
                 self._field(table, index, field, scope.claim(field.name))
@@ -281,7 +270,7 @@ class WriterBuilder:
         """Return the class that describes a field, and what only that class wants to know."""
         if field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM):
             return "ScalarField", [self._absent(field)]
-        presence = "Presence::kMandatory" if field.is_mandatory else "Presence::kOptional"
+        presence = _presence(field)
         union = union_of(field.type)
         if union is not None:
             kind = "UnionField" if field.type.kind is TypeKind.UNION else "UnionVectorField"
@@ -291,7 +280,10 @@ class WriterBuilder:
         if is_inline_vector(field.type):
             alignment = alignment_name(table, field, self._names.cpp)
             return "VectorField", [presence, f"&Alignments::{alignment}"]
-        return "ChildField", [presence]
+        text = text_default(field)
+        if field.type.kind is TypeKind.STRING and field.force_align:
+            return "ChildField", [presence, text or "{}", str(field.force_align)]
+        return "ChildField", [presence, text] if text else [presence]
 
     def _absent(self, field: Field) -> str:
         """Return what a reader sees if the field is absent, as an expression of its own type."""
@@ -301,19 +293,18 @@ class WriterBuilder:
         default = self._names.default(field)
         return default if field.type.kind is TypeKind.ENUM else f"{type_}{{{default}}}"
 
-    def _inline_space(self, field: Field) -> int:
-        """Return an upper bound of what a field takes in its table, padding included."""
-        size, alignment = _inline_extent(self._schema, field.type)
-        if union_of(field.type) is None:
-            return size + alignment
-        tag_size = 4 if field.type.scalar is None else field.type.scalar.size
-        return size + alignment + 2 * tag_size
-
     def _identifier(self, table: TableDefinition) -> str:
         for root in self._schema.roots:
             if root.table == table.full_name and root.identifier is not None:
                 return string_literal(root.identifier)
         return "nullptr"
+
+
+def _presence(field: Field) -> str:
+    """Return what is known about a field that is not a scalar, as an enumerator."""
+    if field.is_mandatory:
+        return "Presence::kMandatory"
+    return "Presence::kDefaulted" if field.reads_default else "Presence::kOptional"
 
 
 def render_writer(

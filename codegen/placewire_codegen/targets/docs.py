@@ -88,7 +88,9 @@ class Page:
     notes: tuple[str, ...]
 
 
-FEATURES: frozenset[Feature] = frozenset({Feature.BIT_FLAGS, Feature.STRUCTS})
+FEATURES: frozenset[Feature] = frozenset(
+    {Feature.BIT_FLAGS, Feature.DEFAULT_CONTENTS, Feature.LARGE_LAYOUTS, Feature.STRUCTS}
+)
 """The optional parts of the language that this target handles."""
 
 
@@ -258,6 +260,8 @@ class _Reference:
             return "an error"
         if field.present:
             return "a finding"
+        if field.reads_default:
+            return f"`{_literal(field.default_content)}`"
         if field.default is None:
             return "nothing"
         if field.type.kind is TypeKind.ENUM:
@@ -299,7 +303,8 @@ def _wire(field: Field) -> str:
         return f"{entry}: {_count(field.type.scalar.size, 'bytes')}"
     if kind is TypeKind.STRUCT:
         return f"{entry}: in place"
-    aligned = f", elements aligned to {field.force_align}" if field.force_align else ""
+    what = "bytes" if kind is TypeKind.STRING else "elements"
+    aligned = f", {what} aligned to {field.force_align}" if field.force_align else ""
     return f"{entry}: offset{aligned}"
 
 
@@ -404,7 +409,7 @@ def _value(value: AttributeValue) -> str:
     return "yes" if value is None or value is True else f"`{_literal(value)}`"
 
 
-def _literal(value: AttributeValue) -> str:
+def _literal(value: AttributeValue | tuple[()]) -> str:
     return json.dumps(value).replace("|", "\\|")
 
 

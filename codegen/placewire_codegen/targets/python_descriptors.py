@@ -15,7 +15,7 @@ from ..model import (
     UnionMember,
 )
 from ..names import Name
-from .python_names import PythonNames, scalar_literal, sort_key
+from .python_names import PythonNames, scalar_literal, sort_key, string_literal
 
 
 @dataclass(frozen=True)
@@ -92,17 +92,18 @@ class _Describer:
         self._used: set[str] = {"StructInfo", "TableInfo"}
 
     def module(self) -> DescriptorModule:
-        unions = [self._union(u) for u in self._schema.unions if self._is_used(u.full_name)]
-        tables = [
-            self._table(table)
-            for table in self._schema.tables
-            if self._names.module_of(table.full_name) == self._module
-        ]
-        structs = [
-            self._struct(struct)
-            for struct in self._schema.structs
-            if self._names.module_of(struct.full_name) == self._module
-        ]
+        here = self._names.definitions_of(self._module)
+        used = {
+            type_.ref
+            for table in here.tables
+            for field in table.fields
+            for type_ in (field.type, field.type.element)
+            if type_ is not None
+        }
+        # A union may stand in another module than the tables that have fields of it.
+        unions = [self._union(union) for union in self._schema.unions if union.full_name in used]
+        tables = [self._table(table) for table in here.tables]
+        structs = [self._struct(struct) for struct in here.structs]
         return DescriptorModule(
             self._module,
             sorted(self._imports),
@@ -110,15 +111,6 @@ class _Describer:
             unions,
             structs,
             tables,
-        )
-
-    def _is_used(self, union: str) -> bool:
-        """Whether a table of this module has a field of `union`, which may stand in another."""
-        return any(
-            union in (field.type.ref, field.type.element.ref if field.type.element else None)
-            for table in self._schema.tables
-            if self._names.module_of(table.full_name) == self._module
-            for field in table.fields
         )
 
     def _union(self, union: UnionDefinition) -> _Union:
@@ -199,6 +191,10 @@ class _Describer:
         return _Field(arguments)
 
     def _default(self, field: Field) -> str | None:
+        if field.reads_default:
+            if isinstance(field.default_content, str):
+                return string_literal(field.default_content)
+            return 'b""' if field.type.is_bytes else "()"
         if field.default is None:
             return None
         if field.type.kind is TypeKind.ENUM:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 from ..config import ProjectConfig
 from ..model import (
+    Definition,
     EnumDefinition,
     Field,
     ScalarKind,
@@ -33,6 +37,18 @@ _ENUM_NAMES = frozenset("mro name property value".split())
 """What `enum` keeps for itself, and what decorates the properties of attributes."""
 
 
+_DefinitionT = TypeVar("_DefinitionT", bound=Definition)
+
+
+class Definitions(NamedTuple):
+    """What one module holds, each kind in the order of the schema."""
+
+    enums: tuple[EnumDefinition, ...]
+    unions: tuple[UnionDefinition, ...]
+    structs: tuple[StructDefinition, ...]
+    tables: tuple[TableDefinition, ...]
+
+
 class PythonNames:
     """Names of modules, types, fields and members, free of keywords and of each other."""
 
@@ -43,7 +59,7 @@ class PythonNames:
         self._types = {name: self._claim(name, d.name) for name, d in schema.definitions.items()}
         self._member_classes = {
             (union.full_name, member.tag): self._claim(union.full_name, member.name)
-            for union in schema.unions
+            for union in sorted(schema.unions, key=lambda union: union.full_name)
             for member in union.members
             if self._needs_class(member)
         }
@@ -77,6 +93,17 @@ class PythonNames:
     def module_of(self, full_name: str) -> str:
         """Return the module of a definition."""
         return self._config.module(self._schema.definitions[full_name].namespace)
+
+    def definitions_of(self, module: str) -> Definitions:
+        """Return what a module holds."""
+
+        def here(definitions: Iterable[_DefinitionT]) -> tuple[_DefinitionT, ...]:
+            return tuple(d for d in definitions if self.module_of(d.full_name) == module)
+
+        schema = self._schema
+        return Definitions(
+            here(schema.enums), here(schema.unions), here(schema.structs), here(schema.tables)
+        )
 
     def type_name(self, full_name: str) -> str:
         """Return the name of a definition within its module."""
@@ -115,6 +142,11 @@ def python_tuple(names: list[str]) -> str:
     """Return strings as the source of a tuple."""
     quoted = ", ".join(f'"{name}"' for name in names)
     return f"({quoted},)" if len(names) == 1 else f"({quoted})"
+
+
+def string_literal(text: str) -> str:
+    """Return `text` as Python source, in double quotes as a formatter would write it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f")
 
 
 def scalar_literal(type_: Type, value: int | float) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from ..model import (
     AttributeValue,
-    Definition,
     EnumDefinition,
     EnumMember,
     Field,
@@ -23,7 +22,7 @@ from ..model import (
 )
 from ..names import Name
 from ..presence import finite_tables
-from .python_names import PythonNames, scalar_literal, sort_key
+from .python_names import Definitions, PythonNames, scalar_literal, sort_key, string_literal
 
 _LINE_LENGTH = 100
 
@@ -120,18 +119,18 @@ class _TypeWriter:
         self._finite_tables = finite_tables(schema.tables, unions)
 
     def module(self) -> TypeModule:
-        enums = [self._enum(enum) for enum in self._schema.enums if self._is_here(enum)]
-        structs = [self._struct(struct) for struct in self._schema.structs if self._is_here(struct)]
-        tables = [self._table(table) for table in self._schema.tables if self._is_here(table)]
+        here = self._names.definitions_of(self._module)
+        enums = [self._enum(enum) for enum in here.enums]
+        structs = [self._struct(struct) for struct in here.structs]
+        tables = [self._table(table) for table in here.tables]
         members = [
             self._member_class(union, member)
-            for union in self._schema.unions
-            if self._is_here(union)
+            for union in here.unions
             for member in union.members
             if self._names.member_class(union, member) is not None
         ]
         classes = [*structs, *tables, *members]
-        unions = [self._union(union) for union in self._schema.unions if self._is_here(union)]
+        unions = [self._union(union) for union in here.unions]
         typing_names = set()
         if any(enum.attributes or enum.exception_base for enum in enums):
             typing_names.add("Final")
@@ -140,7 +139,7 @@ class _TypeWriter:
         if unions:
             typing_names.add("TypeAlias")
         return TypeModule(
-            summary=self._summary(),
+            summary=_summary(here),
             imports=[f"from . import {', '.join(sorted(self._imports))}"] if self._imports else [],
             exports=sorted(_exported(enums, classes, unions), key=sort_key),
             enum_bases=sorted({enum.base for enum in enums}),
@@ -150,16 +149,6 @@ class _TypeWriter:
             tables=classes,
             unions=unions,
         )
-
-    def _is_here(self, definition: Definition) -> bool:
-        return self._names.module_of(definition.full_name) == self._module
-
-    def _summary(self) -> str:
-        namespaces = sorted(
-            {d.namespace for d in self._schema.definitions.values() if self._is_here(d)}
-        )
-        spelled = " and ".join(f"`{name}`" if name else "the global one" for name in namespaces)
-        return f"Types of the schema namespace {spelled}."
 
     def _enum(self, enum: EnumDefinition) -> _Enum:
         members = self._names.member_names(enum)
@@ -269,10 +258,11 @@ class _TypeWriter:
         spelled = self._spelling(field.type)
         is_plain = field.type.kind in (TypeKind.SCALAR, TypeKind.ENUM) and not field.optional
         is_never_none = field.is_mandatory and self._is_finite(field.type)
+        is_never_none |= field.reads_default
         return spelled if is_plain or is_never_none else f"{spelled} | None"
 
     def _spelling(self, type_: Type) -> str:
-        if type_.is_bytes or _is_byte_array(type_):
+        if type_.is_bytes or type_.is_byte_array:
             return "bytes"
         if type_.element is not None:
             item = self._spelling(type_.element)
@@ -300,7 +290,9 @@ class _TypeWriter:
             return self._enum_literal(field.type, int(field.default))
         if field.default is not None:
             return scalar_literal(field.type, field.default)
-        has_value = field.is_mandatory and self._is_finite(field.type)
+        if field.reads_default and isinstance(field.default_content, str):
+            return string_literal(field.default_content)
+        has_value = field.reads_default or (field.is_mandatory and self._is_finite(field.type))
         return self._empty_value(field.type) if has_value else "None"
 
     def _empty_value(self, type_: Type) -> str:
@@ -348,7 +340,7 @@ class _TypeWriter:
         assert element is not None
         if element.kind is TypeKind.STRUCT:
             made = f"[{self._reference(element.ref or '')}() for _ in range({array.length})]"
-        elif _is_byte_array(array):
+        elif array.is_byte_array:
             return f"bytes({array.length})"
         else:
             made = f"[{self._empty_value(element)}] * {array.length}"
@@ -379,6 +371,14 @@ class _TypeWriter:
             _alternatives(members, len(name)),
             _docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
         )
+
+
+def _summary(here: Definitions) -> str:
+    namespaces = sorted(
+        {definition.namespace for definitions in here for definition in definitions}
+    )
+    spelled = " and ".join(f"`{name}`" if name else "the global one" for name in namespaces)
+    return f"Types of the schema namespace {spelled}."
 
 
 def _alternatives(members: list[str], name_length: int) -> str:
@@ -422,20 +422,14 @@ def _wire_note(field: Field, schema: Schema) -> str:
     facts = [f"slot {field.id}", _wire_type(field.type)]
     if field.default is not None:
         facts.append(f"default {_wire_default(field, schema)}")
+    if isinstance(field.default_content, str):
+        facts.append(f"default {string_literal(field.default_content)}")
+    elif field.default_content is not None:
+        facts.append("default []")
     facts += [flag for flag in ("required", "present", "deprecated") if getattr(field, flag)]
     if field.force_align:
         facts.append(f"aligned to {field.force_align}")
     return f"Wire: {', '.join(facts)}."
-
-
-def _is_byte_array(type_: Type) -> bool:
-    element = type_.element
-    return (
-        type_.kind is TypeKind.ARRAY
-        and element is not None
-        and element.kind is TypeKind.SCALAR
-        and element.scalar is ScalarKind.UINT8
-    )
 
 
 def _struct_note(field: Field) -> str:

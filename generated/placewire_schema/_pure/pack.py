@@ -127,6 +127,13 @@ class Packer:
         padding = -(self.position + len(data) + 1) % 4
         return self.append(len(data).to_bytes(4, "little") + data + bytes(1 + padding))
 
+    def aligned_string(self, text: str, alignment: int) -> int:
+        """Write a string whose first byte is aligned; return its position."""
+        padding = self.padding(len(str.encode(text)) + 1, alignment)
+        if padding:
+            self.append(bytes(padding))
+        return self.string(text)
+
     def numbers(self, code: str, size: int, items: Sequence[Any], alignment: int) -> int:
         """Write a vector of scalars; return its position."""
         count = len(items)
@@ -225,7 +232,7 @@ class TablePlan:
 
     Attributes:
         children: How to encode each child, and its slot values if it is None, which are missing
-            for a mandatory one.
+            for one that always holds something.
     """
 
     def __init__(self, table: TableInfo) -> None:
@@ -236,7 +243,7 @@ class TablePlan:
         self.fetch_scalars = _fetcher([field.name for field in scalars])
         self.fetch_children = _fetcher([field.name for field in children])
         self.children = [
-            (_encoder(table, f), None if f.is_mandatory else _absent(f)) for f in children
+            (_encoder(table, f), _absent(f) if f.may_be_none else None) for f in children
         ]
         self.slots = [slot for field in (*scalars, *children) for slot in _slots(field)]
         self.defaults = [slot.default for slot in self.slots]
@@ -372,6 +379,9 @@ def _absent(field: FieldInfo) -> SlotValues:
 
 def _encoder(table: TableInfo, field: FieldInfo) -> Encode:
     match field.type:
+        case StringInfo() if field.force_align:
+            alignment = field.force_align
+            return lambda packer, text: (packer.aligned_string(text, alignment),)
         case StringInfo():
             return lambda packer, text: (packer.string(text),)
         case TableReference(type=type_):

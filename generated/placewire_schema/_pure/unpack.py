@@ -252,16 +252,20 @@ def _converter(field: FieldInfo, places: dict[int, _Place], order: list[int]) ->
 
 
 def _absent_converter(field: FieldInfo) -> Convert | None:
-    """Return what reports that a field is missing that every writer writes."""
+    """Return what makes the value of a field that is not there, or None if it is its default.
+
+    It reports that one is missing which every writer writes.
+    """
     if not field.present:
-        return None
+        # Each object needs a list of its own.
+        return (lambda unpacker, values, start: []) if field.default == () else None
     empty_value = _EMPTY_VALUES[type(field.type)]
 
     def convert(unpacker: Unpacker, values: Inline, start: int) -> Any:
         unpacker.path.append(f".{field.wire_name}")
         unpacker.fault("FIELD_ABSENT", start, 0, 0)
         unpacker.path.pop()
-        return empty_value(field.type)
+        return field.default or empty_value(field.type)
 
     return convert
 

@@ -133,4 +133,5 @@ def full_tree(language: ModuleType) -> Any:
         Visitor=1,
         visitor=2,
         Alignments=[3],
+        texts=t.Texts(must="", numbers=[1], contents=[t.text("x"), None]),
     )

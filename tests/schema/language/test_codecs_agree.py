@@ -24,7 +24,7 @@ def codecs(language: ModuleType) -> Codecs:
     return codecs_of("language")
 
 
-@pytest.mark.parametrize("name", ["Tree", "Stem", "Leaf"])
+@pytest.mark.parametrize("name", ["Tree", "Stem", "Leaf", "Texts", "OldTexts", "Aligned"])
 @settings(patient, max_examples=60)
 @given(data=st.data())
 def test_objects_give_the_same_bytes(

@@ -12,7 +12,7 @@ import pytest
 from ..cpp.building import NO_RUNTIME, SANITIZERS, compile_cpp, compilers
 
 SOURCE = Path(__file__).with_name("writer_driver.cpp")
-PACKED = ("tree", "stem", "aligned", "dot")
+PACKED = ("tree", "stem", "aligned", "dot", "texts", "old_texts", "aligned_texts")
 UNKNOWN = "holds a number that is no member of the enum"
 ABSENT = "must not be absent: every writer writes this field"
 PROBLEMS = {
@@ -55,6 +55,9 @@ def test_it_gives_the_bytes_of_the_python_codec(
         "stem": lambda: language.pack(full_tree.stem),
         "aligned": lambda: language.pack(full_tree, force_align={"Tree.points": 64}),
         "dot": lambda: language.pack(parts.Knot(parts.Dot())),
+        "texts": lambda: language.pack(language.language.Texts()),
+        "aligned_texts": lambda: language.pack(language.language.Aligned("wide", "narrow")),
+        "old_texts": lambda: language.pack(language.language.OldTexts()),
     }
     assert bytes.fromhex(printed[name]) == packed[name]()
 

@@ -91,6 +91,15 @@ def test_a_struct_is_aligned_as_it_asks(language: ModuleType, types: Any) -> Non
     assert (packed.index(b"here") - 36) % 16 == 0
 
 
+def test_a_string_is_aligned_as_it_asks(language: ModuleType, types: Any) -> None:
+    aligned = types.Aligned(wide="w" * 7, narrow="nar", known="k" * 33)
+    packed = language.pack(aligned)
+    assert language.unpack(types.Aligned, packed) == aligned
+    assert packed.index(b"wwwwwww") % 32 == 0
+    assert packed.index(b"kkkkk") % 16 == 0
+    assert packed.index(b"nar") % 4 == 0
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [

@@ -117,6 +117,10 @@ Tree tree() {
   result.Visitor = 1;
   result.visitor = 2;
   result.Alignments_ = {3};
+  Texts& texts = result.texts.emplace();
+  texts.must = "";
+  texts.numbers = {1};
+  texts.contents = {text{"x"}, std::monostate()};
   return result;
 }
 
@@ -162,6 +166,12 @@ int main() {
   parts::Knot knot;
   knot.part = parts::Dot{};
   pack_and_print("dot", knot);
+  pack_and_print("texts", Texts{});
+  pack_and_print("old_texts", OldTexts{});
+  Aligned aligned;
+  aligned.wide = "wide";
+  aligned.narrow = "narrow";
+  pack_and_print("aligned_texts", aligned);
   print_problems();
   print_verified();
 }

@@ -243,10 +243,13 @@ class Builder {
     return true;
   }
 
-  /// Writes a string of `count` bytes of UTF-8 and a NUL; `out` becomes its position.
-  [[nodiscard]] bool write_string(const char* data, std::size_t count, Position& out) {
-    if (count > kMaxBufferSize || !reserve(count + 9)) return false;
+  /// Writes a string of `count` bytes of UTF-8, the first aligned to `alignment`, and a NUL; `out`
+  /// becomes its position.
+  [[nodiscard]] bool write_string(const char* data, std::size_t count, std::size_t alignment,
+                                  Position& out) {
+    if (count > kMaxBufferSize || !reserve(count + alignment + 9)) return false;
     align(4, count + 1);
+    align(alignment, count + 1);
     push(std::uint8_t{0});
     head_ -= count;
     if (count != 0) std::memcpy(head_, data, count);

@@ -276,14 +276,14 @@ class ObjectSource {
                             Position& out) {
     const std::string* text = wire::present(object.*field.member);
     if (text == nullptr) return absent(field);
-    return write_string(*text, builder, out) || step(field.name);
+    return write_string(*text, field.alignment, builder, out) || step(field.name);
   }
 
   template <class T, class Value>
   [[nodiscard]] bool strings(const T& object, const ChildField<T, Value>& field, Builder& builder,
                              Position& out) {
     return elements(object, field, builder, out, [&](const std::string& text, Position& position) {
-      return write_string(text, builder, position);
+      return write_string(text, 1, builder, position);
     });
   }
 
@@ -402,7 +402,7 @@ class ObjectSource {
       if constexpr (Member::kKind == MemberKind::kTable) {
         return write_table<Type>(*child, builder, out);
       } else if constexpr (Member::kKind == MemberKind::kString) {
-        return write_string(child->value, builder, out) || step("value");
+        return write_string(child->value, 1, builder, out) || step("value");
       } else {
         return write_struct<Type>(*child, builder, out);
       }
@@ -418,12 +418,13 @@ class ObjectSource {
     return write_inline(value, destination);
   }
 
-  [[nodiscard]] bool write_string(const std::string& text, Builder& builder, Position& out) {
+  [[nodiscard]] bool write_string(const std::string& text, std::size_t alignment, Builder& builder,
+                                  Position& out) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
     if (wire::find_invalid_utf8(bytes, text.size()) != text.size()) {
       return fail(PackProblem::kStringNotUtf8);
     }
-    return builder.write_string(text.data(), text.size(), out) || no_space();
+    return builder.write_string(text.data(), text.size(), alignment, out) || no_space();
   }
 
   template <class T>

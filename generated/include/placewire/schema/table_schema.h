@@ -76,7 +76,8 @@ struct UnionMember {
   static constexpr MemberKind kKind = Kind;
 };
 
-enum class Presence : bool { kOptional, kMandatory };
+/// Whether an object may lack a field: yes, no, or no because readers see a default in its place.
+enum class Presence : std::uint8_t { kOptional, kMandatory, kDefaulted };
 
 /// A scalar or enum field. `index` counts the fields of the table, `slot` those of the vtable.
 template <class Object, class Value, class Scalar>
@@ -100,10 +101,14 @@ struct ChildField {
   std::string_view name;
   Value Object::* member;
   Presence presence;
+  /// What a reader sees if a string is not written, but must be there.
+  std::string_view absent = {};
+  /// Where the first byte of a string is to lie: at a multiple of this.
+  std::uint32_t alignment = 1;
 };
 template <class Object, class Value>
-ChildField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence)
-    -> ChildField<Object, Value>;
+ChildField(std::size_t, std::size_t, std::string_view, Value Object::*, Presence,
+           std::string_view = {}, std::uint32_t = 1) -> ChildField<Object, Value>;
 
 /// A struct, stored in the table itself.
 template <class Object, class Value>

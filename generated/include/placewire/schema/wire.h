@@ -12,7 +12,7 @@
 //
 // Absence: an absent table, struct or union member is a view that converts to `false` and reads as
 // if all its fields were absent (so chains of accessors are safe); an absent vector or string is
-// empty, and its data() is null.
+// empty, and its data() is null, unless the schema gives the string a default.
 //
 // Threads: reading is safe from any number of threads.
 
@@ -34,7 +34,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 namespace placewire::schema {
 
 /// Identifies the schemas that these headers were generated from; changes whenever code must.
-inline constexpr std::string_view kModelStamp = "0f44edd38e478c93";
+inline constexpr std::string_view kModelStamp = "04c4bd5020f63e37";
 
 /// A run of bytes that somebody else owns.
 class Bytes {
@@ -168,9 +168,9 @@ class Table {
     return field != 0 ? std::optional<T>(load<T>(position_ + field)) : std::nullopt;
   }
 
-  std::string_view string(std::size_t slot) const noexcept {
+  std::string_view string(std::size_t slot, std::string_view absent = {}) const noexcept {
     const std::size_t field = offset(slot);
-    return field != 0 ? string_at(follow(position_ + field)) : std::string_view();
+    return field != 0 ? string_at(follow(position_ + field)) : absent;
   }
 
   template <class T>

@@ -27,7 +27,7 @@ struct TableSchema<device_info::objects::DeviceRequirements> {
 
   static constexpr std::size_t kNumber = 36;
   static constexpr std::size_t kSlots = 3;
-  static constexpr std::size_t kInlineSize = 40;
+  static constexpr std::size_t kInlineSize = 37;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -53,7 +53,7 @@ struct TableSchema<device_info::objects::DeviceInfo> {
 
   static constexpr std::size_t kNumber = 37;
   static constexpr std::size_t kSlots = 7;
-  static constexpr std::size_t kInlineSize = 68;
+  static constexpr std::size_t kInlineSize = 61;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -91,7 +91,7 @@ struct TableSchema<device_info::objects::DeviceTable> {
 
   static constexpr std::size_t kNumber = 38;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = "PWDT";
 
   // clang-format off

@@ -113,7 +113,7 @@ struct TableSchema<program::objects::ContainerMetadata> {
 
   static constexpr std::size_t kNumber = 0;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -152,7 +152,7 @@ struct TableSchema<program::objects::AllocationDetails> {
 
   static constexpr std::size_t kNumber = 2;
   static constexpr std::size_t kSlots = 3;
-  static constexpr std::size_t kInlineSize = 32;
+  static constexpr std::size_t kInlineSize = 29;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -178,7 +178,7 @@ struct TableSchema<program::objects::ExtraTensorInfo> {
 
   static constexpr std::size_t kNumber = 3;
   static constexpr std::size_t kSlots = 5;
-  static constexpr std::size_t kInlineSize = 38;
+  static constexpr std::size_t kInlineSize = 33;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -211,7 +211,7 @@ struct TableSchema<program::objects::Tensor> {
 
   static constexpr std::size_t kNumber = 4;
   static constexpr std::size_t kSlots = 10;
-  static constexpr std::size_t kInlineSize = 64;
+  static constexpr std::size_t kInlineSize = 54;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -259,7 +259,7 @@ struct TableSchema<program::objects::Int> {
 
   static constexpr std::size_t kNumber = 5;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 23;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -279,7 +279,7 @@ struct TableSchema<program::objects::Bool> {
 
   static constexpr std::size_t kNumber = 6;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 10;
+  static constexpr std::size_t kInlineSize = 9;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -299,7 +299,7 @@ struct TableSchema<program::objects::Double> {
 
   static constexpr std::size_t kNumber = 7;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 23;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -319,7 +319,7 @@ struct TableSchema<program::objects::String> {
 
   static constexpr std::size_t kNumber = 8;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -340,7 +340,7 @@ struct TableSchema<program::objects::IntList> {
 
   static constexpr std::size_t kNumber = 9;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -361,7 +361,7 @@ struct TableSchema<program::objects::DoubleList> {
 
   static constexpr std::size_t kNumber = 10;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -382,7 +382,7 @@ struct TableSchema<program::objects::BoolList> {
 
   static constexpr std::size_t kNumber = 11;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -403,7 +403,7 @@ struct TableSchema<program::objects::TensorList> {
 
   static constexpr std::size_t kNumber = 12;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -424,7 +424,7 @@ struct TableSchema<program::objects::OptionalTensorList> {
 
   static constexpr std::size_t kNumber = 13;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -445,7 +445,7 @@ struct TableSchema<program::objects::EValue> {
 
   static constexpr std::size_t kNumber = 14;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 18;
+  static constexpr std::size_t kInlineSize = 16;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -466,7 +466,7 @@ struct TableSchema<program::objects::Operator> {
 
   static constexpr std::size_t kNumber = 15;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -488,7 +488,7 @@ struct TableSchema<program::objects::KernelCall> {
 
   static constexpr std::size_t kNumber = 16;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -511,7 +511,7 @@ struct TableSchema<program::objects::DelegateCall> {
 
   static constexpr std::size_t kNumber = 17;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -535,7 +535,7 @@ struct TableSchema<program::objects::MoveCall> {
 
   static constexpr std::size_t kNumber = 18;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -557,7 +557,7 @@ struct TableSchema<program::objects::JumpFalseCall> {
 
   static constexpr std::size_t kNumber = 19;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -581,7 +581,7 @@ struct TableSchema<program::objects::FreeCall> {
 
   static constexpr std::size_t kNumber = 20;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -602,7 +602,7 @@ struct TableSchema<program::objects::Instruction> {
 
   static constexpr std::size_t kNumber = 21;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 18;
+  static constexpr std::size_t kInlineSize = 16;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -623,7 +623,7 @@ struct TableSchema<program::objects::Frame> {
 
   static constexpr std::size_t kNumber = 22;
   static constexpr std::size_t kSlots = 4;
-  static constexpr std::size_t kInlineSize = 40;
+  static constexpr std::size_t kInlineSize = 36;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -649,7 +649,7 @@ struct TableSchema<program::objects::FrameList> {
 
   static constexpr std::size_t kNumber = 23;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -669,7 +669,7 @@ struct TableSchema<program::objects::BackendDelegateDataReference> {
 
   static constexpr std::size_t kNumber = 24;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 18;
+  static constexpr std::size_t kInlineSize = 16;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -692,7 +692,7 @@ struct TableSchema<program::objects::CompileSpec> {
 
   static constexpr std::size_t kNumber = 25;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -715,7 +715,7 @@ struct TableSchema<program::objects::BackendDelegate> {
 
   static constexpr std::size_t kNumber = 26;
   static constexpr std::size_t kSlots = 3;
-  static constexpr std::size_t kInlineSize = 32;
+  static constexpr std::size_t kInlineSize = 29;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -741,7 +741,7 @@ struct TableSchema<program::objects::Chain> {
 
   static constexpr std::size_t kNumber = 27;
   static constexpr std::size_t kSlots = 4;
-  static constexpr std::size_t kInlineSize = 40;
+  static constexpr std::size_t kInlineSize = 36;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -771,7 +771,7 @@ struct TableSchema<program::objects::ExecutionPlan> {
 
   static constexpr std::size_t kNumber = 28;
   static constexpr std::size_t kSlots = 10;
-  static constexpr std::size_t kInlineSize = 88;
+  static constexpr std::size_t kInlineSize = 78;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -817,7 +817,7 @@ struct TableSchema<program::objects::NonConstBufferDevice> {
 
   static constexpr std::size_t kNumber = 29;
   static constexpr std::size_t kSlots = 3;
-  static constexpr std::size_t kInlineSize = 20;
+  static constexpr std::size_t kInlineSize = 17;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -843,7 +843,7 @@ struct TableSchema<program::objects::Buffer> {
 
   static constexpr std::size_t kNumber = 30;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -864,7 +864,7 @@ struct TableSchema<program::objects::BackendDelegateInlineData> {
 
   static constexpr std::size_t kNumber = 31;
   static constexpr std::size_t kSlots = 1;
-  static constexpr std::size_t kInlineSize = 16;
+  static constexpr std::size_t kInlineSize = 15;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -885,7 +885,7 @@ struct TableSchema<program::objects::DataSegment> {
 
   static constexpr std::size_t kNumber = 32;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 40;
+  static constexpr std::size_t kInlineSize = 38;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -907,7 +907,7 @@ struct TableSchema<program::objects::SubsegmentOffsets> {
 
   static constexpr std::size_t kNumber = 33;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -931,7 +931,7 @@ struct TableSchema<program::objects::NamedData> {
 
   static constexpr std::size_t kNumber = 34;
   static constexpr std::size_t kSlots = 2;
-  static constexpr std::size_t kInlineSize = 24;
+  static constexpr std::size_t kInlineSize = 22;
   static constexpr const char* kIdentifier = nullptr;
 
   // clang-format off
@@ -954,7 +954,7 @@ struct TableSchema<program::objects::Program> {
 
   static constexpr std::size_t kNumber = 35;
   static constexpr std::size_t kSlots = 8;
-  static constexpr std::size_t kInlineSize = 72;
+  static constexpr std::size_t kInlineSize = 64;
   static constexpr const char* kIdentifier = "ET12";
 
   // clang-format off
