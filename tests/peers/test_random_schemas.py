@@ -82,7 +82,9 @@ def test_flatc_and_we_write_the_same_binary_schema(flatc: Path, schema: RandomSc
         entry = schema.write(Path(folder) / "schemas")
         found = [line for line in compare(flatc, entry, Path(folder)) if not is_explained(line)]
         assert found == []
-        check_reading(flatc, entry, Path(folder))
+        # A binary schema does not hold the default of a string, so it is not read.
+        if not any(": string = " in text for text in schema.files.values()):
+            check_reading(flatc, entry, Path(folder))
 
 
 def sample(seed: int, folder: Path) -> Sample | None:

@@ -24,6 +24,9 @@ SIZES = {
 NAMESPACES_NEED_EACH_OTHER = False
 """Whether a namespace may use one that uses it."""
 
+STRINGS_AND_VECTORS_HAVE_DEFAULTS = True
+"""Whether strings begin with a text, and vectors empty."""
+
 
 @dataclass(frozen=True)
 class RandomSchema:
@@ -401,6 +404,9 @@ class _Writer:
             default = scalar_default(self._random, type_)
             return _Field(type_, default, may_be_key=default != " = null")
         if kind == "string":
+            if STRINGS_AND_VECTORS_HAVE_DEFAULTS and self._chance(0.25):
+                text = self._random.choice(["", "text", "gr\u00f6\u00dfe", "a b"])
+                return _Field("string", f' = "{text}"')
             return _Field("string", attributes=self._mandatory(), may_be_key=True)
         if kind == "vector":
             return self._vector(owner)
@@ -436,7 +442,9 @@ class _Writer:
             kind = kind if chosen else "scalar"
         if kind in ("scalar", "ubyte", "struct") and self._chance(0.2):
             attributes.append(f"force_align: {self._random.choice([1, 2, 4, 8, 16, 32, 64])}")
-        return _Field(f"[{element}]", attributes=attributes, is_union=kind == "union")
+        may_be_empty = STRINGS_AND_VECTORS_HAVE_DEFAULTS and not attributes and kind != "union"
+        default = " = []" if may_be_empty and self._chance(0.25) else ""
+        return _Field(f"[{element}]", default, attributes=attributes, is_union=kind == "union")
 
 
 @dataclass
