@@ -300,7 +300,8 @@ class _Writer:
         for _ in range(self._random.randint(1, 4)):
             type_, ends = self._union_member_type(new)
             new.has_end |= ends
-            name = type_.replace(".", "_")
+            # One class stands for a type by its name and by its full name, so they cannot be two.
+            name = type_.rpartition(".")[2]
             if type_ == "string" or name in plain or self._chance(0.5):
                 members.append(f"{names.take('member')} : {type_}")
             else:
