@@ -7,7 +7,7 @@ HAND_WRITTEN_PYTHON = codegen src tests benchmarks $(EXAMPLE)/src $(EXAMPLE)/tes
 EXAMPLE = examples/own_schema
 
 .DEFAULT_GOAL := help
-.PHONY: help develop demo test fuzz regen check-generated lint format bench
+.PHONY: help develop demo test fuzz fuzz-schemas regen check-generated lint format bench
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -24,6 +24,9 @@ test: ## Run the tests
 
 fuzz: ## Send a million damaged files through everything, under sanitizers (takes half an hour)
 	$(PYTHON) -m tests.fuzz.sanitized $(COUNT)
+
+fuzz-schemas: ## Fuzz the generated C++ of many schemas with libFuzzer (needs clang; an hour)
+	$(PYTHON) -m tests.fuzz.fuzz_schemas $(COUNT)
 
 regen: ## Generate everything from schema/, and the example from its own
 	$(PYTHON) -m placewire_codegen

@@ -122,7 +122,7 @@ def yard(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         output=OutputPaths(python=Path("p"), cpp=Path("c"), nanobind=Path("n"), docs=Path("d")),
     )
     schema = load_schema([root / "yard.fbs"], root=root, features=docs.FEATURES)
-    templates = Templates(template_directory(), schema.files)
+    templates = Templates(template_directory(), schema.files, config.package)
     return {Path(f.path).name: f.text for f in docs.render(schema, config, templates)}
 
 

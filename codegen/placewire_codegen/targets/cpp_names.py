@@ -51,9 +51,13 @@ _NAMESPACE_NAMES = frozenset("audit_tree bindings encode message text".split())
 """Further names beside the modules; no module can be called so."""
 
 CLASS_NAMES = frozenset(
-    "Visitor kFileIdentifier kHeaderMagic kSize kSlots position_ table_ visit_fields".split()
+    """Visitor kFileIdentifier kHeaderMagic kSize kSlots position_ table_ visit_fields
+    visitor""".split()
 )
-"""Names that every view has from its base or for itself; a type of such a name would be hidden."""
+"""Names that a view has from its base or for itself, and those of parameters of its functions.
+
+A type of such a name would be hidden, and a member would be.
+"""
 
 DESCRIPTION_NAMES = frozenset(
     "Object Visitor each_field kIdentifier kInlineSize kKey kNumber kSlots visit".split()
@@ -62,12 +66,12 @@ DESCRIPTION_NAMES = frozenset(
 
 _DESCRIBING_TYPES = frozenset(
     """Alignments ChildField NestedField Presence ScalarField StructField StructMember StructSchema
-    TableSchema UnionField UnionVectorField VectorField kAlignment kSize std""".split()
+    TableSchema UnionField UnionVectorField VectorField kAlignment kSize std wire""".split()
 )
 """What the members of a TableSchema or StructSchema are made of."""
 
 PARAMETER_NAMES = frozenset(
-    """alignments buffer index object out path position run table tag value verifier
+    """alignments buffer index object out path place position run table tag value verifier view
     visitor""".split()
 )
 """Parameters of functions that mention types; a type of such a name would be hidden."""
@@ -116,6 +120,11 @@ class CppNames:
     def module(self, namespace: str) -> str:
         """Name of the folder and C++ namespace that hold `namespace`."""
         return self._modules[namespace]
+
+    @property
+    def modules(self) -> frozenset[str]:
+        """The names of all modules."""
+        return frozenset(self._modules.values())
 
     def scope(self, namespace: str) -> NameScope:
         """The names of one module's C++ namespace, for further claims."""

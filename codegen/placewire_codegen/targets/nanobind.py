@@ -13,6 +13,7 @@ from ..features import Feature
 from ..model import (
     Definition,
     EnumDefinition,
+    ScalarKind,
     Schema,
     StructDefinition,
     TableDefinition,
@@ -25,7 +26,7 @@ from .cpp import FEATURES as CPP_FEATURES
 from .cpp_names import CppNames
 from .cpp_objects import ObjectNames
 from .cpp_order import has_classes
-from .cpp_text import string_literal
+from .cpp_text import integer_literal, string_literal
 from .cpp_writer import is_inline_vector
 from .python_names import PythonNames
 from .rules import MOST_FINDINGS
@@ -81,8 +82,8 @@ class EnumView:
     module: str
     name: str
     type: str
-    smallest: int
-    largest: int
+    smallest: str
+    largest: str
     is_closed: str
     is_flags: bool
 
@@ -233,8 +234,8 @@ class _Views:
             module=string_literal(self._python.module_of(enum.full_name)),
             name=string_literal(self._python.type_name(enum.full_name)),
             type=f"{self.cpp.module(enum.namespace)}::{self.cpp.local_type(enum)}",
-            smallest=min(values) if is_closed else 0,
-            largest=max(values) if is_closed else 0,
+            smallest=integer_literal(min(values) if is_closed else 0, ScalarKind.INT64),
+            largest=integer_literal(max(values) if is_closed else 0, ScalarKind.INT64),
             is_closed="true" if is_closed else "false",
             is_flags=enum.bit_flags,
         )

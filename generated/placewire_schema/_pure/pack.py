@@ -249,7 +249,8 @@ class TablePlan:
         ]
         self.slots = [slot for field in (*scalars, *children) for slot in _slots(field)]
         self.defaults = [slot.default for slot in self.slots]
-        self.alignment = max((slot.alignment for slot in self.slots), default=4)
+        # At least that of the offset to the vtable, which every table begins with.
+        self.alignment = max([4, *(slot.alignment for slot in self.slots)])
         self.float_slots = [i for i, slot in enumerate(self.slots) if slot.is_float]
         self.layouts: dict[tuple[int, tuple[bool, ...]], Layout] = {}
 

@@ -12,9 +12,8 @@ from typing import Any
 import flatbuffers
 import pytest
 
-from ..cpp.building import Driver
+from ..agreement import Judge
 from ..forging import Forged
-from .test_cpp import Judge
 
 Broken = tuple[str, str] | None
 Ask = Callable[[str, bytes], Broken]
@@ -24,9 +23,8 @@ STEM_CONTENTS = 1
 
 
 @pytest.fixture(scope="module")
-def ask(language: ModuleType, driver: Driver) -> Ask:
+def ask(language: ModuleType, judge: Judge) -> Ask:
     """Returns rule and path of what C++ and both Python codecs refuse, and None if they accept."""
-    judge = Judge(language, driver)
     native, pure = (import_module(f"language.{name}") for name in ("_native", "_pure"))
 
     def ask(name: str, data: bytes) -> Broken:

@@ -10,14 +10,8 @@ from typing import Any
 import flatbuffers
 import pytest
 
-from ..cpp.building import Driver
+from ..agreement import Judge
 from ..forging import Forged
-from .test_cpp import Judge
-
-
-@pytest.fixture(scope="module")
-def judge(language: ModuleType, driver: Driver) -> Judge:
-    return Judge(language, driver)
 
 
 @pytest.fixture(scope="module", params=["_native", "_pure"])

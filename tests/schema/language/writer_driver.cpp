@@ -139,6 +139,11 @@ Tree tree() {
   loop.pins = {pin, parts::Pin{}};
   result.part = Box(loop);
   result.pair = {pin, parts::Pin{}};
+  result.span = schema::language::view_::LEAST;
+  result.spans = {schema::language::view_::MOST, schema::language::view_::NONE};
+  result.Visitor = 1;
+  result.visitor = 2;
+  result.Alignments_ = {3};
   Texts& texts = result.texts.emplace();
   texts.must = "";
   texts.numbers = {1};

@@ -17,7 +17,7 @@ namespace station::bindings::of_station_schema {
 namespace {
 
 /// Largest distance between the values of an enum whose members are kept in an array.
-constexpr std::int64_t kLargestSpan = 4096;
+constexpr std::uint64_t kLargestSpan = 4096;
 
 std::string& package() {
   static std::string name;
@@ -77,9 +77,12 @@ bool load_enum(const EnumNames& names, EnumClass& loaded) {
   if (loaded.by_value == nullptr) return false;
   if (!PyDict_Check(loaded.by_value)) return not_an_enum(loaded.type);
   loaded.first = names.smallest;
-  loaded.is_dense = names.is_closed && names.largest - names.smallest < kLargestSpan;
+  // Unsigned: from the least number to the greatest, the span is too large for a signed one.
+  const std::uint64_t span =
+      static_cast<std::uint64_t>(names.largest) - static_cast<std::uint64_t>(names.smallest);
+  loaded.is_dense = names.is_closed && span < kLargestSpan;
   if (!loaded.is_dense) return true;
-  loaded.members.resize(static_cast<std::size_t>(names.largest - names.smallest) + 1);
+  loaded.members.resize(span + 1);
   PyObject* value;
   PyObject* member;
   for (Py_ssize_t i = 0; PyDict_Next(loaded.by_value, &i, &value, &member) != 0;) {
