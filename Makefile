@@ -1,12 +1,13 @@
 # Short names for what a contributor does every day; `make` lists them.
 
 PYTHON ?= python3
-CPP_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' 'tests/*.h' 'tests/*.cpp' 'benchmarks/*.h' 'benchmarks/*.cpp')
+CPP_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' 'tests/*.h' 'tests/*.cpp' 'benchmarks/*.h' 'benchmarks/*.cpp' 'examples/*/reader/*.cpp')
 CLANG_FORMAT = $(shell $(PYTHON) -c 'import pathlib, sys; print(pathlib.Path(sys.executable).parent / "clang-format")')
-HAND_WRITTEN_PYTHON = codegen src tests benchmarks
+HAND_WRITTEN_PYTHON = codegen src tests benchmarks $(EXAMPLE)/src $(EXAMPLE)/tests
+EXAMPLE = examples/own_schema
 
 .DEFAULT_GOAL := help
-.PHONY: help develop demo test fuzz regen check-generated lint format bench
+.PHONY: help develop demo test fuzz fuzz-schemas regen check-generated lint format bench
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -24,11 +25,16 @@ test: ## Run the tests
 fuzz: ## Send a million damaged files through everything, under sanitizers (takes half an hour)
 	$(PYTHON) -m tests.fuzz.sanitized $(COUNT)
 
-regen: ## Generate everything from schema/
+fuzz-schemas: ## Fuzz the generated C++ of many schemas with libFuzzer (needs clang; an hour)
+	$(PYTHON) -m tests.fuzz.fuzz_schemas $(COUNT)
+
+regen: ## Generate everything from schema/, and the example from its own
 	$(PYTHON) -m placewire_codegen
+	$(PYTHON) -m placewire_codegen --project $(EXAMPLE)
 
 check-generated: ## Fail if a generated file is not what schema/ and templates/ give
 	$(PYTHON) -m placewire_codegen --check
+	$(PYTHON) -m placewire_codegen --project $(EXAMPLE) --check
 
 lint: ## Check style and types of everything
 	$(PYTHON) -m ruff check

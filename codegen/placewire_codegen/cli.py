@@ -15,6 +15,7 @@ from . import stamp
 if TYPE_CHECKING:
     from .config import ProjectConfig
     from .generate import Result
+    from .outputs import Clash
 
 FAILURE, WRONG_USAGE = 1, 2
 
@@ -50,6 +51,9 @@ def generate(
     project: Annotated[
         Path | None, typer.Option("--project", help="Folder of the pyproject.toml to read.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that are not of this package, too.")
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Name every file that changes.")
     ] = False,
@@ -73,22 +77,22 @@ def generate(
                 cpp_namespace=cpp_namespace,
             )
         )
-        _run(config, stamp.Inputs(), check=check, verbose=verbose)
+        _run(config, stamp.Inputs(), check=check, force=force, verbose=verbose)
         return
     if any(option is not None for option in (out, target, include, package, cpp_namespace)):
         message = "--out, --target, --include, --package and --cpp-namespace need --schema"
         raise _failure(message, WRONG_USAGE)
-    _generate_project(project or Path(), check=check, verbose=verbose)
+    _generate_project(project or Path(), check=check, force=force, verbose=verbose)
 
 
-def _generate_project(root: Path, *, check: bool, verbose: bool) -> None:
+def _generate_project(root: Path, *, check: bool, force: bool, verbose: bool) -> None:
     """Generate what the pyproject.toml of `root` says, unless nothing has changed since."""
     if stamp.is_current(root):
         typer.echo(stamp.NOTHING_TO_DO, err=True)
         return
     inputs = stamp.Inputs()
     config = _configured(lambda config: config.load_project(root, read=inputs.read))
-    result = _run(config, inputs, check=check, verbose=verbose)
+    result = _run(config, inputs, check=check, force=force, verbose=verbose)
     from .generate import remember
 
     remember(config, result, inputs)
@@ -103,17 +107,21 @@ def _configured(make: Callable[[ModuleType], ProjectConfig]) -> ProjectConfig:
         raise _failure(str(error), WRONG_USAGE) from None
 
 
-def _run(config: ProjectConfig, inputs: stamp.Inputs, *, check: bool, verbose: bool) -> Result:
+def _run(
+    config: ProjectConfig, inputs: stamp.Inputs, *, check: bool, force: bool, verbose: bool
+) -> Result:
     """Generate and say what has changed; with `check`, fail if anything would."""
     from .diagnostics import SchemaError
     from .generate import generate as run
-    from .render import WriteError
+    from .outputs import ClashError, WriteError
 
     try:
-        result = run(config, check=check, inputs=inputs, messages_from=Path())
+        result = run(config, check=check, force=force, inputs=inputs, messages_from=Path())
     except SchemaError as error:
         typer.echo(str(error))
         raise typer.Exit(FAILURE) from None
+    except ClashError as error:
+        raise _clashes(error.clashes, config.root) from None
     except OSError as error:
         action = "write" if isinstance(error, WriteError) else "read"
         raise _failure(f"cannot {action} {error.filename}: {error.strerror}", FAILURE) from None
@@ -123,11 +131,21 @@ def _run(config: ProjectConfig, inputs: stamp.Inputs, *, check: bool, verbose: b
     return result
 
 
-def _report(result: Result, root: Path, *, check: bool, verbose: bool) -> None:
-    def shown(path: str) -> str:
-        """Spell a path so that it can be opened from here."""
-        return Path(os.path.relpath(root / path)).as_posix()
+def _clashes(clashes: tuple[Clash, ...], root: Path) -> typer.Exit:
+    for clash in clashes:
+        typer.echo(f"{_shown(root, clash.path)}: {clash.reason}", err=True)
+    advice = "choose another name or folder"
+    if all(clash.can_be_forced for clash in clashes):
+        advice += ", or pass --force to replace what is there"
+    return _failure(f"nothing was written; {advice}", FAILURE)
 
+
+def _shown(root: Path, path: str) -> str:
+    """Spell a path so that it can be opened from here."""
+    return Path(os.path.relpath(root / path)).as_posix()
+
+
+def _report(result: Result, root: Path, *, check: bool, verbose: bool) -> None:
     changes = result.changes
     if not changes:
         typer.echo(f"{len(result.files)} files, all fresh.", err=True)
@@ -139,12 +157,14 @@ def _report(result: Result, root: Path, *, check: bool, verbose: bool) -> None:
             ("left over", changes.left_over),
         ):
             for path in paths:
-                typer.echo(f"{shown(path)}: {problem}")
+                typer.echo(f"{_shown(root, path)}: {problem}")
+        for clash in changes.clashes:
+            typer.echo(f"{_shown(root, clash.path)}: {clash.reason}")
         typer.echo("Run `placewire generate` and commit the result.", err=True)
         return
     for path in changes.paths if verbose else changes.left_over:
         removed = ": removed" if path in changes.left_over else ""
-        typer.echo(f"{shown(path)}{removed}", err=True)
+        typer.echo(f"{_shown(root, path)}{removed}", err=True)
     written = len(changes.missing) + len(changes.different)
     removed = f", {len(changes.left_over)} removed" if changes.left_over else ""
     typer.echo(f"{len(result.files)} files, {written} written{removed}.", err=True)

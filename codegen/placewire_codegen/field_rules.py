@@ -70,6 +70,31 @@ def read_force_align(field: AttributedField) -> int:
     return check_alignment(found, 1, _LARGEST_ALIGNMENT, field.context)
 
 
+def read_nested_root(field: AttributedField) -> str | None:
+    """Full name of the table that a `[ubyte]` is a FlatBuffer of, None for no table."""
+    name = "nested_flatbuffer"
+    if name not in field.attributes:
+        return None
+    root = field.attributes[name]
+    if not field.type.is_bytes:
+        field.report(name, f"`{name}` can only stand on `[ubyte]`")
+        return None
+    if not isinstance(root, str):
+        field.report(
+            name, f"`{name}` needs the name of the root table", hint=f'write `{name}: "Table"`'
+        )
+        return None
+    field.require(Feature.NESTED_FLATBUFFERS, name)
+    place = attribute_place(name, field.node.attributes)
+    symbol = field.context.find(syntax.identifier(root, place), "table", is_attribute=True)
+    if symbol is None:
+        return None
+    if symbol.kind != "table":
+        field.report(name, f"the root must be a table; `{root}` is {symbol.article_and_kind}")
+        return None
+    return symbol.full_name
+
+
 def can_be_key(type_: Type) -> bool:
     """Whether vectors of tables can be sorted by a field of that type."""
     kinds = (TypeKind.SCALAR, TypeKind.ENUM, TypeKind.STRUCT)
@@ -122,23 +147,6 @@ def _check_key(field: AttributedField, name: str) -> None:
 def _check_shared(field: AttributedField, name: str) -> None:
     if field.type.kind is not TypeKind.STRING:
         field.report(name, "only strings can be shared")
-
-
-def _check_nested_flatbuffer(field: AttributedField, name: str) -> None:
-    root = field.attributes[name]
-    if not field.type.is_bytes:
-        field.report(name, f"`{name}` can only stand on `[ubyte]`")
-    elif not isinstance(root, str):
-        field.report(
-            name, f"`{name}` needs the name of the root table", hint=f'write `{name}: "Table"`'
-        )
-    else:
-        place = attribute_place(name, field.node.attributes)
-        reference = syntax.identifier(root, place)
-        symbol = field.context.find(reference, "table", is_attribute=True)
-        if symbol is not None and symbol.kind != "table":
-            field.report(name, f"the root must be a table; `{root}` is {symbol.article_and_kind}")
-        field.require(Feature.NESTED_FLATBUFFERS, name)
 
 
 def _check_flexbuffer(field: AttributedField, name: str) -> None:
@@ -198,7 +206,6 @@ _CHECKS: Mapping[str, Callable[[AttributedField, str], None]] = {
     "deprecated": _check_deprecated,
     "key": _check_key,
     "shared": _check_shared,
-    "nested_flatbuffer": _check_nested_flatbuffer,
     "flexbuffer": _check_flexbuffer,
     "hash": _check_hash,
     "offset64": _check_offset64,

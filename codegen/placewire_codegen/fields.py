@@ -8,7 +8,12 @@ from . import syntax
 from .attributes import integer_attribute, read_attributes
 from .diagnostics import Note
 from .features import Feature
-from .field_rules import AttributedField, check_field_attributes, read_force_align
+from .field_rules import (
+    AttributedField,
+    check_field_attributes,
+    read_force_align,
+    read_nested_root,
+)
 from .lexer import read_integer
 from .model import AttributeValue, Type, TypeKind
 from .scope import BUILTIN_SCALARS, Context, Definitions, Symbol
@@ -22,6 +27,7 @@ class ResolvedField(NamedTuple):
         slots: How many ids it takes: two for a union, whose tag has a slot of its own.
         written_id: The number of its `id` attribute, and where that stands.
         force_align: Alignment of its vector or string in bytes, 0 for the natural one.
+        nested: Full name of the root of the FlatBuffer that it holds.
     """
 
     node: syntax.Field
@@ -31,6 +37,7 @@ class ResolvedField(NamedTuple):
     slots: int
     written_id: tuple[int, syntax.Place] | None
     force_align: int
+    nested: str | None
 
 
 _BUILTIN_TYPES = {
@@ -104,13 +111,15 @@ def resolve_field(
     default = _default(node, type_, in_struct, context, known)
     force_align = 0
     written_id = None
+    nested = None
     if attributes:
         attributed = AttributedField(node, type_, default, attributes, in_struct, context)
         check_field_attributes(attributed)
         force_align = read_force_align(attributed)
+        nested = read_nested_root(attributed)
         written_id = integer_attribute("id", attributes, node.attributes, context)
     slots = 2 if (type_.element or type_).kind is TypeKind.UNION else 1
-    return ResolvedField(node, type_, default, attributes, slots, written_id, force_align)
+    return ResolvedField(node, type_, default, attributes, slots, written_id, force_align, nested)
 
 
 def _check_struct_field(

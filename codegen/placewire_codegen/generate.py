@@ -12,7 +12,8 @@ from . import stamp
 from .config import ProjectConfig, TargetName
 from .features import Feature
 from .model import Schema
-from .render import Changes, GeneratedFile, Templates, compare, write
+from .outputs import Changes, ClashError, compare, write
+from .render import GeneratedFile, Templates
 from .resolve import load_schema
 
 Render = Callable[[Schema, ProjectConfig, Templates], Iterator[GeneratedFile]]
@@ -37,6 +38,7 @@ def generate(
     config: ProjectConfig,
     *,
     check: bool = False,
+    force: bool = False,
     inputs: stamp.Inputs | None = None,
     messages_from: Path | None = None,
 ) -> Result:
@@ -45,11 +47,13 @@ def generate(
     Args:
         config: What to generate and where.
         check: Write nothing.
+        force: Replace files that are not ours, too.
         inputs: Takes what the run reads, for `remember`.
         messages_from: Folder that messages name schemas from; the project's root if not given.
 
     Raises:
         SchemaError: The schemas have errors; all of them are in it.
+        ClashError: An output would take the place of something else.
         WriteError: A file could not be written. If that is seen before the first is replaced, as
             with a full disk, nothing has changed.
         OSError: A template or an output cannot be read.
@@ -66,14 +70,17 @@ def generate(
     )
     files = tuple(render_all(schema, config))
     changes = compare(config.root, files, config.output_directories)
+    clashes = tuple(clash for clash in changes.clashes if not (force and clash.can_be_forced))
     if not check:
+        if clashes:
+            raise ClashError(clashes)
         write(config.root, files, changes)
     return Result(schema, files, changes)
 
 
 def render_all(schema: Schema, config: ProjectConfig) -> Iterator[GeneratedFile]:
     """Render the files of all targets, in the order in which they are configured."""
-    templates = Templates(template_directory(), schema.files)
+    templates = Templates(template_directory(), schema.files, config.package)
     for target in config.targets:
         render: Render = _module_of(target).render
         yield from render(schema, config, templates)

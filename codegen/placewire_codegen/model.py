@@ -223,6 +223,7 @@ class Field(Frozen):
             Python type has no `None`.
         force_align: Alignment in bytes of a vector's first element or a string's first byte, 0
             where the schema sets none.
+        nested: Full name of the table at the root of the FlatBuffer that a `[ubyte]` holds.
     """
 
     name: str
@@ -238,6 +239,7 @@ class Field(Frozen):
     deprecated: bool = False
     key: bool = False
     force_align: int = 0
+    nested: str | None = None
     doc: tuple[str, ...] = ()
     attributes: dict[str, AttributeValue] = {}
 
@@ -312,7 +314,7 @@ class Schema(Frozen):
 
     Attributes:
         files: Schema files, repository-relative, each after those that it includes.
-        services: Nothing is generated for them; they go from and to binary schemas.
+        services: No code is generated for them; the reference shows them.
         sources: More about `files`, in their order, and about the files that a binary schema among
             them was made from.
     """

@@ -54,7 +54,8 @@ MODULE_RESERVED = (
     PYTHON_KEYWORDS
     | PYTHON_BUILTINS
     | frozenset(
-        """annotations codec_name dataclass field pack reflection unpack verify view""".split()
+        """annotations codec_name dataclass field lookup pack reflection sort_by_key unpack verify
+        view""".split()
     )
 )
 """What a generated package or module calls something else by; no module can have such a name."""

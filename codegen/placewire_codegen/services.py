@@ -1,4 +1,4 @@
-"""Services of remote procedure calls: resolved, though nothing is generated for them yet."""
+"""Services of remote procedure calls: resolved for the reference; no code is generated for them."""
 
 from __future__ import annotations
 

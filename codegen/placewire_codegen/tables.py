@@ -277,6 +277,7 @@ def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Fie
         deprecated="deprecated" in attributes,
         key="key" in attributes,
         force_align=field.force_align,
+        nested=field.nested,
         doc=context.doc(node.doc),
         attributes=attributes,
     )

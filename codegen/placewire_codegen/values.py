@@ -23,6 +23,7 @@ _FUNCTIONS: Mapping[str, Callable[[float], float]] = {
     "acos": math.acos,
     "atan": math.atan,
 }
+_FUNCTION_DECIMALS = 12
 _FLOAT_NAME = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 
 # Words that may stand quoted or not.
@@ -132,7 +133,8 @@ def _evaluate(call: syntax.CallLiteral, context: Context) -> float | None:
     if argument is None:
         return None
     try:
-        return function(argument)
+        # flatc keeps the result as text with so many digits, and readers and writers must agree.
+        return round(function(argument), _FUNCTION_DECIMALS)
     except ValueError:  # outside the function's domain, where C gives NaN
         return math.nan
 

@@ -17,7 +17,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _render(folder: Path) -> str:
-    return Templates(folder, ["a.fbs"]).render("page.md.jinja", number=1)
+    return Templates(folder, ["a.fbs"], "a").render("page.md.jinja", number=1)
 
 
 def _kept(folder: Path) -> list[Path]:

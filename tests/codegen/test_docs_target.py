@@ -69,8 +69,142 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         output=OutputPaths(python=folder, cpp=folder, nanobind=folder, docs=folder),
     )
     schema = load_schema([root / "shop.fbs"], root=root, features=docs.FEATURES)
-    templates = Templates(template_directory(), schema.files)
+    templates = Templates(template_directory(), schema.files, "shop_schema")
     return {file.path: file.text for file in docs.render(schema, config, templates)}
+
+
+LANGUAGE = """
+attribute "weight";
+attribute "shade";
+
+namespace yard;
+
+struct Spot { cell: [ubyte:4] (key); next: [float:2]; }
+
+/// Inside.
+table Leaf { name: string (key); weight: double; }
+
+union Part : int { Leaf = 5, text: string, Spot, Twig: Leaf }
+
+table Yard {
+  parts: [Part];
+  part: Part;
+  crate: [ubyte] (nested_flatbuffer: "Leaf", weight: 3);
+}
+
+/// What others ask for.
+rpc_service Gate (shade: "green") {
+  /// Opens it | widely.
+  open(Leaf): Yard;
+  watch(Leaf): Leaf (streaming: "server");
+}
+
+namespace far;
+
+rpc_service Leaf { get(yard.Leaf): yard.Yard; }
+
+root_type yard.Yard;
+file_identifier "YARD";
+file_extension "yd";
+"""
+
+
+@pytest.fixture(scope="module")
+def yard(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The pages of a schema with the rest of the language."""
+    root = tmp_path_factory.mktemp("yard")
+    (root / "yard.fbs").write_text(LANGUAGE)
+    config = ProjectConfig(
+        root=root,
+        schemas=(Path("yard.fbs"),),
+        package="yard_schema",
+        cpp_namespace="yard",
+        output=OutputPaths(python=Path("p"), cpp=Path("c"), nanobind=Path("n"), docs=Path("d")),
+    )
+    schema = load_schema([root / "yard.fbs"], root=root, features=docs.FEATURES)
+    templates = Templates(template_directory(), schema.files, config.package)
+    return {Path(f.path).name: f.text for f in docs.render(schema, config, templates)}
+
+
+def _lines(text: str, name: str) -> list[str]:
+    """Return the lines of one definition that are not blank, without its heading."""
+    return [
+        line for line in text.split(f"\n### {name}\n")[1].partition("\n##")[0].split("\n") if line
+    ]
+
+
+def test_a_service_lists_its_methods(yard: dict[str, str]) -> None:
+    assert _lines(yard["yard.md"], "Gate") == [
+        "What others ask for.",
+        'Attributes: `shade: "green"`.',
+        "| method | takes | returns | meaning |",
+        "|---|---|---|---|",
+        "| `open` | [Leaf](#leaf) | [Yard](#yard) | Opens it \\| widely. |",
+        '| `watch` | [Leaf](#leaf) | [Leaf](#leaf) | Attributes: `streaming: "server"`. |',
+    ]
+
+
+def test_a_namespace_of_services_alone_has_a_page(yard: dict[str, str]) -> None:
+    assert set(yard) == {"yard.md", "far.md", "README.md"}
+    assert _lines(yard["far.md"], "Leaf")[-1] == (
+        "| `get` | [Leaf](yard.md#leaf) | [Yard](yard.md#yard) |  |"
+    )
+
+
+def test_a_table_names_the_methods_and_nested_fields_that_use_it(yard: dict[str, str]) -> None:
+    (users,) = (line for line in _lines(yard["yard.md"], "Leaf") if line.startswith("Used by"))
+    assert users == (
+        "Used by [`Yard.crate`](#yard), [`Part.Leaf`](#part), [`Part.Twig`](#part), "
+        "[`Gate.open`](#gate), [`Gate.watch`](#gate), [`Leaf.get`](far.md#leaf)."
+    )
+
+
+def test_a_nested_flatbuffer_says_what_it_is_and_how_it_is_aligned(yard: dict[str, str]) -> None:
+    (row,) = (line for line in _lines(yard["yard.md"], "Yard") if "`crate`" in line)
+    assert row == (
+        "| 4 | `crate` | `[uint8]` | nothing | vtable +12: offset to a FlatBuffer of [Leaf](#leaf),"
+        " elements aligned to 8 | Attributes: `weight: 3`. |"
+    )
+
+
+def test_a_vector_of_unions_names_both_of_its_vectors(yard: dict[str, str]) -> None:
+    (row,) = (line for line in _lines(yard["yard.md"], "Yard") if "`parts`" in line)
+    assert row == (
+        "| 1 | `parts` | \\[[Part](#part)\\] | nothing |"
+        " offset to the tags by vtable +4, to the values by vtable +6 |  |"
+    )
+
+
+def test_members_of_a_union_may_be_strings_structs_and_aliases(yard: dict[str, str]) -> None:
+    assert _lines(yard["yard.md"], "Part") == [
+        "Its tag is stored as `int32`.",
+        "Used by [`Yard.parts`](#yard), [`Yard.part`](#yard).",
+        "| tag | member | type | meaning |",
+        "|---|---|---|---|",
+        "| 0 | `NONE` |  | No value. |",
+        "| 5 | `Leaf` | [Leaf](#leaf) |  |",
+        "| 6 | `text` | `string` |  |",
+        "| 7 | `Spot` | [Spot](#spot) |  |",
+        "| 8 | `Twig` | [Leaf](#leaf) |  |",
+    ]
+
+
+def test_a_key_and_an_array_are_shown(yard: dict[str, str]) -> None:
+    key = "Key: elements of a sorted vector are found by it."
+    assert _lines(yard["yard.md"], "Spot")[-2:] == [
+        f"| 0 | `cell` | `[uint8:4]` | {key} |",
+        "| 4 | `next` | `[float32:2]` |  |",
+    ]
+    assert key in yard["yard.md"].split("### Leaf")[1].split("###")[0]
+
+
+def test_the_head_of_a_page_names_the_attributes_that_the_schema_declares(
+    yard: dict[str, str],
+) -> None:
+    head = yard["yard.md"].partition("\n## ")[0].splitlines()
+    assert "Attributes of its own: `shade`, `weight`." in head
+    assert "Root table [Yard](#yard), file identifier `YARD`, file extension `.yd`." in head
+    assert "Attributes of its own" not in yard["far.md"]
 
 
 def _entry(pages: dict[str, str], name: str) -> list[str]:

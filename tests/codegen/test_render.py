@@ -18,8 +18,9 @@ def folder(tmp_path: Path) -> Path:
 
 def render(folder: Path, name: str, text: str, **fields: object) -> str:
     """Render one template of the given text."""
+    (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_text(text)
-    return Templates(folder, ["a.fbs", "b.fbs"]).render(name, **fields)
+    return Templates(folder, ["a.fbs", "b.fbs"], "trees").render(name, **fields)
 
 
 def test_a_name_that_is_not_defined_stops_the_run(folder: Path) -> None:
@@ -40,8 +41,9 @@ def test_the_banner_is_a_comment_of_the_language(folder: Path, name: str, start:
     assert render(folder, name, "{{ banner }}\n").startswith(start)
 
 
-def test_the_banner_names_the_schemas_and_the_command(folder: Path) -> None:
-    banner = render(folder, "x.py.jinja", "{{ banner }}")
+def test_the_banner_names_the_package_the_schemas_and_the_command(folder: Path) -> None:
+    banner = render(folder, "python/x.py.jinja", "{{ banner }}")
+    assert "Package: trees, target python" in banner
     assert "Schema: a.fbs, b.fbs" in banner
     assert "do not edit" in banner
     assert banner.endswith("run: placewire generate")

@@ -1,7 +1,7 @@
-"""Damaged copies of real files are refused or read, and never crash; see also fuzz_program.cpp.
+"""Damaged copies of real files are refused or read, and never crash.
 
-The long run is done by hand: compile mutate_program.cpp as here, and pass 1000000 as its first
-argument.
+The long runs are done by hand: `make fuzz` and `make fuzz-schemas`. What random schemas are tried
+with is in tests/schema/random_schemas.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from tests.schema.cpp.building import (
     compile_cpp,
 )
 from tests.schema.cpp.building import SOURCES as CPP_TESTS
+
+from . import fuzz_schemas
 
 SOURCES = Path(__file__).parent
 COUNT = 20_000
@@ -53,28 +55,13 @@ def test_damaged_files_are_judged_without_a_crash(
     assert COUNT // 20 < int(words[2]) < COUNT // 2
 
 
-def test_the_fuzz_target_runs(files: list[Path], tmp_path: Path) -> None:
-    if shutil.which("clang++") is None:
+@pytest.mark.parametrize("name", ["device_info", "language"])
+def test_the_fuzz_target_of_a_schema_runs(name: str, tmp_path: Path) -> None:
+    if shutil.which(fuzz_schemas.COMPILER) is None:
         pytest.skip("libFuzzer needs clang++, which is not there")
-    target = compile_cpp(
-        SOURCES / "fuzz_program.cpp",
-        tmp_path / "fuzz",
-        *("-fsanitize=fuzzer", *SANITIZERS, "-O1"),
-        compiler="clang++",
-    )
-    seeds = tmp_path / "seeds"
-    seeds.mkdir()
-    for file in files:
-        shutil.copy(file, seeds)
-    result = subprocess.run(
-        [target, "-runs=2000", "-seed=1", "-max_len=20000", seeds],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-    )
-    assert result.returncode == 0, result.stderr[-4000:]
-    assert "Done 2000 runs" in result.stderr
+    (target,) = [each for each in fuzz_schemas.targets() if each.name == name]
+    program = fuzz_schemas.build(target, tmp_path, seeds=20)
+    assert fuzz_schemas.run(program, count=20_000, seed=1).executed >= 20_000
 
 
 def test_the_validator_target_compiles(compiler: str) -> None:

@@ -17,7 +17,7 @@ COUNT = 5000
 def test_no_damaged_file_leads_out_of_memory(corpus: Path, tmp_path: Path) -> None:
     if shutil.which(COMPILER) is None:
         pytest.skip(f"the sanitizers to preload are those of {COMPILER}, which is not there")
-    environment = sanitized_environment(build_package(tmp_path, "_native"))
+    environment = sanitized_environment(build_package(tmp_path, "_native", flags="-O0"))
     result = subprocess.run(
         [*PYTHON, "-m", "tests.fuzz.mutate_codec", corpus, str(COUNT), "7"],
         env={**os.environ, **environment},

@@ -31,18 +31,20 @@ def parse(text: str) -> Any:
     return json.loads(_BARE_NUMBER.sub(lambda match: _PYTHON_NAMES[match[0]], text))
 
 
-def same(found: Any, expected: Any) -> bool:
+def same(found: Any, expected: Any, tolerance: float = 1e-11) -> bool:
     """Compare two JSON values; flatc prints 12 digits of a floating-point number."""
     if isinstance(found, dict) and isinstance(expected, dict):
         return found.keys() == expected.keys() and all(
-            same(found[key], expected[key]) for key in found
+            same(found[key], expected[key], tolerance) for key in found
         )
     if isinstance(found, list) and isinstance(expected, list):
-        return len(found) == len(expected) and all(map(same, found, expected))
+        return len(found) == len(expected) and all(
+            same(*pair, tolerance) for pair in zip(found, expected, strict=True)
+        )
     if isinstance(found, float) or isinstance(expected, float):
         if math.isnan(found) or math.isnan(expected):
             return math.isnan(found) and math.isnan(expected)
-        return math.isclose(found, expected, rel_tol=1e-11, abs_tol=1e-11)
+        return math.isclose(found, expected, rel_tol=tolerance, abs_tol=tolerance)
     return bool(found == expected)
 
 

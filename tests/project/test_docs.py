@@ -22,7 +22,11 @@ import pytest
 from tests.project.markdown import anchors, blocks, commands, links
 from tests.project.tree import ROOT, relative
 
-HAND_WRITTEN_PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+HAND_WRITTEN_PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "examples").glob("*/README.md")),
+]
 PAGES = [*HAND_WRITTEN_PAGES, *sorted((ROOT / "generated" / "docs").glob("*.md"))]
 NOT_RUN = {"text", "fbs", "cpp", "cmake", "toml"}
 INSTALLING = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from placewire_codegen.config import load_project
 from placewire_codegen.generate import generate
-from placewire_codegen.render import compare, write
+from placewire_codegen.outputs import compare, write
 
 from tests.project.tree import ROOT
 

@@ -19,16 +19,25 @@ HAND_WRITTEN = (
     "templates",
     "tests",
 )
-GENERATED = ("generated",)
+GENERATED = ("generated", "examples/own_schema/generated")
 NOT_OURS = {"__pycache__", "corpus", "golden"}
 
 
 def files(*folders: str, suffixes: tuple[str, ...]) -> list[Path]:
     """Return the files below `folders` that end in one of `suffixes`, sorted.
 
-    Recorded data (`corpus`, `golden`) is left out.
+    Recorded data (`corpus`, `golden`) is left out, and so is what is generated inside a folder.
     """
-    return sorted(path for folder in folders for path in _walk(ROOT / folder, suffixes))
+    return sorted(
+        path
+        for folder in folders
+        for path in _walk(ROOT / folder, suffixes)
+        if not any(relative(path).startswith(f"{inner}/") for inner in _generated_inside(folder))
+    )
+
+
+def _generated_inside(folder: str) -> list[str]:
+    return [generated for generated in GENERATED if generated.startswith(f"{folder}/")]
 
 
 def _walk(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntFlag
-from functools import reduce
+from functools import cache, reduce
 from importlib import import_module
 from operator import or_
 from typing import Any
@@ -14,84 +14,119 @@ from hypothesis import strategies as st
 SPECIAL_FLOATS = [0.0, -0.0, float("inf"), float("-inf"), float("nan")]
 
 
-def objects(type_: type[Any], *, largest_list: int = 3) -> st.SearchStrategy[Any]:
-    """Return a strategy for objects of a table that can be packed.
+@st.composite
+def objects(draw: st.DrawFn, type_: type[Any], *, largest_list: int = 3, deepest: int = 6) -> Any:
+    """Return an object of a table that can be packed.
 
     Integers reach their limits, floats are NaN and infinite, fields are absent where they may be.
+
+    Args:
+        draw: Makes the choices.
+        type_: Class of the table.
+        largest_list: Elements of the longest vector.
+        deepest: Tables inside each other, below which only mandatory fields hold further ones.
     """
-    return _Builder(type_, largest_list).table(type_)
+    return _Maker(draw, type_, largest_list).table(type_, deepest)
 
 
-class _Builder:
-    """Makes the strategies of one package, whose `reflection` says what there is."""
+class _Maker:
+    """Makes one object of a package, whose `reflection` says what there is.
 
-    def __init__(self, type_: type[Any], largest_list: int) -> None:
+    It draws the leaves alone: strategies that contain each other by levels have endless names.
+    """
+
+    def __init__(
+        self, draw: st.DrawFn, type_: type[Any], largest_list: int, *, nests: bool = True
+    ) -> None:
         package = type_.__module__.rpartition(".")[0]
         self._reflection = import_module(f"{package}.reflection")
+        self._pack = import_module(package).pack
+        self._draw = draw
+        # Buffers inside buffers end somewhere: what is in one has none itself.
+        self._inner = _Maker(draw, type_, largest_list, nests=False) if nests else None
         self._largest_list = largest_list
-        self._tables: dict[type[Any], st.SearchStrategy[Any]] = {}
 
-    def table(self, type_: type[Any]) -> st.SearchStrategy[Any]:
-        if type_ not in self._tables:
-            # Deferred, so that a table may contain itself.
-            self._tables[type_] = st.deferred(lambda: self._object(type_))
-        return self._tables[type_]
+    def table(self, type_: type[Any], levels: int) -> Any:
+        """An object of a table, below which there should be `levels - 1` more at most."""
+        fields = self._reflection.describe(type_).fields
+        return type_(**{field.name: self._field(field, levels - 1) for field in fields})
 
-    def _object(self, type_: type[Any]) -> st.SearchStrategy[Any]:
-        table = self._reflection.describe(type_)
-        fields = {field.name: self._field(field) for field in table.fields}
-        return st.builds(lambda values: type_(**values), st.fixed_dictionaries(fields))
+    def _struct(self, type_: type[Any]) -> Any:
+        fields = self._reflection.describe_struct(type_).fields
+        return type_(**{field.name: self._value(field.type, 0) for field in fields})
 
-    def _struct(self, type_: type[Any]) -> st.SearchStrategy[Any]:
-        struct = self._reflection.describe_struct(type_)
-        return st.builds(type_, **{field.name: self._value(field.type) for field in struct.fields})
+    def _field(self, field: Any, levels: int) -> Any:
+        may_be_none = field.default is None and not field.is_mandatory
+        is_too_deep = levels <= 0 and type(field.type).__name__ == "TableReference"
+        ends_here = is_too_deep or (field.nested is not None and self._inner is None)
+        if may_be_none and (ends_here or not self._draw(st.booleans())):
+            return None
+        if field.nested is not None:
+            return self._pack((self._inner or self).table(field.nested.type, levels))
+        return self._value(field.type, levels)
 
-    def _member(self, union: Any, tag: int) -> st.SearchStrategy[Any]:
+    def _union(self, union: Any, levels: int) -> Any:
+        flat = sorted(union.strings | union.structs)
+        tag = self._draw(st.sampled_from(flat if levels <= 0 and flat else list(union.members)))
         type_ = union.members[tag]
         if tag in union.strings:
-            return st.builds(type_, st.text(max_size=12))
-        return self._struct(type_) if tag in union.structs else self.table(type_)
+            return type_(self._draw(_TEXT))
+        return self._struct(type_) if tag in union.structs else self.table(type_, levels)
 
-    def _field(self, field: Any) -> st.SearchStrategy[Any]:
-        value = self._value(field.type)
-        may_be_none = field.default is None and not field.is_mandatory
-        return st.none() | value if may_be_none else value
+    def _list(self, element: Any, levels: int) -> list[Any]:
+        kind = type(element).__name__
+        if kind == "TableReference" and levels <= 0:
+            return []
+        if kind in ("ScalarInfo", "EnumInfo", "StringInfo"):
+            return self._draw(st.lists(_leaf(element), max_size=self._largest_list))
+        count = self._draw(st.integers(0, self._largest_list))
+        may_be_none = kind == "UnionInfo"
+        return [
+            None if may_be_none and not self._draw(st.booleans()) else self._value(element, levels)
+            for _ in range(count)
+        ]
 
-    def _value(self, type_: Any) -> st.SearchStrategy[Any]:
+    def _value(self, type_: Any, levels: int) -> Any:
         match type(type_).__name__:
-            case "ScalarInfo":
-                return _scalar(type_)
-            case "EnumInfo":
-                return _enum(type_.type)
-            case "StringInfo":
-                return st.text(max_size=12)
             case "TableReference":
-                return self.table(type_.type)
+                return self.table(type_.type, levels)
             case "StructReference":
                 return self._struct(type_.type)
             case "UnionInfo":
-                return st.one_of([self._member(type_, tag) for tag in type_.members])
+                return self._union(type_, levels)
             case "ArrayInfo" if type_.is_bytes:
-                return st.binary(min_size=type_.length, max_size=type_.length)
+                return self._draw(st.binary(min_size=type_.length, max_size=type_.length))
             case "ArrayInfo":
-                size = type_.length
-                return st.lists(self._value(type_.element), min_size=size, max_size=size)
+                return [self._value(type_.element, 0) for _ in range(type_.length)]
             case "VectorInfo" if type_.is_bytes:
-                return st.binary(max_size=20)
+                return self._draw(st.binary(max_size=20))
             case "VectorInfo":
-                items = self._value(type_.element)
-                if type(type_.element).__name__ == "UnionInfo":
-                    items = st.none() | items
-                return st.lists(items, max_size=self._largest_list)
-        raise NotImplementedError(f"no strategy for {type_}")
+                return self._list(type_.element, levels)
+        return self._draw(_leaf(type_))
 
 
+_TEXT = st.text(max_size=12)
+
+
+def _leaf(type_: Any) -> st.SearchStrategy[Any]:
+    match type(type_).__name__:
+        case "ScalarInfo":
+            return _scalar(type_)
+        case "EnumInfo":
+            return _enum(type_.type)
+        case "StringInfo":
+            return _TEXT
+    raise NotImplementedError(f"no strategy for {type_}")
+
+
+@cache
 def _enum(enum: Any) -> st.SearchStrategy[Any]:
     if issubclass(enum, IntFlag):
         return st.lists(st.sampled_from(list(enum))).map(lambda flags: reduce(or_, flags, enum(0)))
     return st.sampled_from(list(enum))
 
 
+@cache
 def _scalar(scalar: Any) -> st.SearchStrategy[Any]:
     if scalar.is_bool:
         return st.booleans()

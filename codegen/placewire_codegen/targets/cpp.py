@@ -39,6 +39,7 @@ FEATURES: frozenset[Feature] = frozenset(
         Feature.ARRAYS,
         Feature.BIT_FLAGS,
         Feature.DEFAULT_CONTENTS,
+        Feature.NESTED_FLATBUFFERS,
         Feature.SERVICES,
         Feature.STRUCTS,
         Feature.UNION_STRINGS,

@@ -128,8 +128,6 @@ class _AuditBuilder(ModuleBuilder):
         known = 1 + max((field.id for field in table.fields), default=-1)
         yield f"wire::audit_slots(table, {known});"
         for field in table.fields:
-            if field.deprecated:
-                continue
             place = f"table, {string_literal(field.name)}, {field.offset}"
             if field.present:
                 yield f"wire::audit_present({place});"

@@ -5,12 +5,16 @@ All C++ targets share one `CppNames`, so that what one header declares another c
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from ..config import ProjectConfig
 from ..model import (
     Definition,
     EnumDefinition,
+    Field,
     ScalarKind,
     Schema,
+    TableDefinition,
     Type,
     TypeKind,
     UnionDefinition,
@@ -43,18 +47,31 @@ SUPPORT_NAMES = OVERLOADED_NAMES | frozenset(
 )
 """Names of the support headers, which no schema name may hide."""
 
+_NAMESPACE_NAMES = frozenset("audit_tree bindings encode message text".split())
+"""Further names beside the modules; no module can be called so."""
+
 CLASS_NAMES = frozenset(
-    "kFileIdentifier kHeaderMagic kSize kSlots position_ table_ visit_fields".split()
+    """Visitor kFileIdentifier kHeaderMagic kSize kSlots position_ table_ visit_fields
+    visitor""".split()
 )
-"""Names that every view has from its base or for itself; a type of such a name would be hidden."""
+"""Names that a view has from its base or for itself, and those of parameters of its functions.
+
+A type of such a name would be hidden, and a member would be.
+"""
 
 DESCRIPTION_NAMES = frozenset(
-    "Object Visitor each_field kIdentifier kInlineSize kNumber kSlots visit".split()
+    "Object Visitor each_field kIdentifier kInlineSize kKey kNumber kSlots visit".split()
 )
 """What a TableSchema itself declares or needs."""
 
+_DESCRIBING_TYPES = frozenset(
+    """Alignments ChildField NestedField Presence ScalarField StructField StructMember StructSchema
+    TableSchema UnionField UnionVectorField VectorField kAlignment kSize std wire""".split()
+)
+"""What the members of a TableSchema or StructSchema are made of."""
+
 PARAMETER_NAMES = frozenset(
-    """alignments buffer index object out path position run table tag value verifier
+    """alignments buffer index object out path place position run table tag value verifier view
     visitor""".split()
 )
 """Parameters of functions that mention types; a type of such a name would be hidden."""
@@ -72,7 +89,7 @@ class CppNames:
         self.namespace = config.cpp_namespace
         self.include_prefix = config.include_prefix
         self._schema = schema
-        modules = NameScope(CPP_KEYWORDS | {"bindings", "std", "wire"})
+        modules = NameScope(CPP_KEYWORDS | SUPPORT_NAMES | _NAMESPACE_NAMES)
         self._modules = {
             namespace: modules.claim(config.module(namespace)) for namespace in schema.namespaces
         }
@@ -103,6 +120,11 @@ class CppNames:
     def module(self, namespace: str) -> str:
         """Name of the folder and C++ namespace that hold `namespace`."""
         return self._modules[namespace]
+
+    @property
+    def modules(self) -> frozenset[str]:
+        """The names of all modules."""
+        return frozenset(self._modules.values())
 
     def scope(self, namespace: str) -> NameScope:
         """The names of one module's C++ namespace, for further claims."""
@@ -145,6 +167,27 @@ class CppNames:
         modules = {module for other, module in self._modules.items() if other != namespace}
         support = SUPPORT_NAMES - OVERLOADED_NAMES
         return NameScope(CPP_KEYWORDS | support | types | modules | {class_name, *more})
+
+    def alignment(self, table: TableDefinition, field: Field) -> str:
+        """Name of the member of `Alignments` for a vector."""
+        return self._alignments[table.full_name, field.name]
+
+    @cached_property
+    def _alignments(self) -> dict[tuple[str, str], str]:
+        scope = NameScope(CPP_KEYWORDS)
+        return {
+            (table.full_name, field.name): scope.claim(
+                f"{self.module(table.namespace)}_{self.local_type(table)}_{field.name}"
+            )
+            for table in self._schema.tables
+            for field in table.fields
+            if field.type.kind is TypeKind.VECTOR
+        }
+
+    def description_scope(self) -> NameScope:
+        """A scope for the members of a TableSchema or StructSchema."""
+        modules = set(self._modules.values())
+        return NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | _DESCRIBING_TYPES | modules)
 
     def attribute_scope(self, namespace: str) -> frozenset[str]:
         """Names that functions of `namespace` that are overloaded by type may not have."""

@@ -26,7 +26,7 @@ from ..names import NameScope
 from .cpp_names import SCALAR_TYPES, CppNames
 from .cpp_order import has_classes, has_enums, used_namespaces
 from .cpp_text import comment, filled, float_literal, integer_literal
-from .cpp_views import text_default, union_of
+from .cpp_view_class import text_default, union_of
 
 
 @dataclass(frozen=True)

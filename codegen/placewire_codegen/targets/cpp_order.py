@@ -9,6 +9,7 @@ from ..model import (
     Schema,
     StructDefinition,
     TableDefinition,
+    TypeKind,
     UnionDefinition,
 )
 
@@ -16,12 +17,16 @@ Definition = EnumDefinition | UnionDefinition | StructDefinition | TableDefiniti
 
 
 def references(schema: Schema, full_name: str) -> Iterator[str]:
-    """Yield what a definition mentions directly: types of fields, or members of a union."""
+    """Yield what a definition mentions directly: types of fields, or members of a union.
+
+    What a field has as a FlatBuffer of its own is mentioned, too.
+    """
     definition = schema.definitions[full_name]
     if isinstance(definition, UnionDefinition):
         types = [member.type for member in definition.members]
     elif isinstance(definition, StructDefinition | TableDefinition):
         types = [field.type.element or field.type for field in definition.fields]
+        yield from (field.nested for field in definition.fields if field.nested is not None)
     else:
         return
     for type_ in types:
@@ -100,3 +105,17 @@ def has_classes(schema: Schema, namespace: str) -> bool:
 def has_enums(schema: Schema, namespace: str) -> bool:
     """Return whether a namespace holds an enum or a union."""
     return any(item.namespace == namespace for item in (*schema.enums, *schema.unions))
+
+
+def structs_in_keys(schema: Schema) -> frozenset[str]:
+    """Return the structs that keys are or consist of."""
+    definitions: tuple[StructDefinition | TableDefinition, ...] = (*schema.structs, *schema.tables)
+    fields = [field for each in definitions for field in each.fields if field.key]
+    found: set[str] = set()
+    while fields:
+        type_ = fields.pop().type
+        type_ = type_.element or type_
+        if type_.kind is TypeKind.STRUCT and type_.ref is not None and type_.ref not in found:
+            found.add(type_.ref)
+            fields += schema.struct(type_.ref).fields
+    return frozenset(found)

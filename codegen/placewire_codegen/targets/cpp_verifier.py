@@ -18,7 +18,8 @@ from .cpp_module import ModuleBuilder
 from .cpp_names import CppNames
 from .cpp_order import references
 from .cpp_text import function, guard, signature, string_literal
-from .cpp_views import header_magic, root_function, union_of
+from .cpp_view_class import union_of
+from .cpp_views import header_magic, root_function
 
 
 @dataclass(frozen=True)
@@ -143,10 +144,13 @@ class VerifierBuilder(ModuleBuilder):
         else:
             if field.required:
                 yield guard(f"!verifier.required(table, {field.offset})", action, indent=2)
-            check = self._field_check(field.type)
+            check = self._field_check(field)
         yield guard(f"!verifier.{check}(table, {field.offset})", action, indent=2)
 
-    def _field_check(self, type_: Type) -> str:
+    def _field_check(self, field: Field) -> str:
+        type_ = field.type
+        if field.nested is not None:
+            return f"nested<{self._names.type(field.nested, seen_from=self._module.namespace)}>"
         match type_.kind:
             case TypeKind.STRING:
                 return "string"

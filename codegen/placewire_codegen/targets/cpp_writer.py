@@ -17,14 +17,25 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import CPP_KEYWORDS, NameScope
+from ..nested import vector_alignment
 from ..render import GeneratedFile, Templates
 from ..sizes import inline_bound, inline_extent
-from .cpp_names import DESCRIPTION_NAMES, CppNames
+from .cpp_names import CppNames
 from .cpp_objects import ObjectNames, ObjectsBuilder, struct_groups
 from .cpp_order import has_classes, used_namespaces
 from .cpp_text import filled, string_literal
-from .cpp_views import root_function, text_default, union_of
+from .cpp_view_class import text_default, union_of
+from .cpp_views import root_function
+
+_SUPPORT_HEADERS = (
+    "box.h",
+    "builder.h",
+    "encoder.h",
+    "pack_options.h",
+    "pack_result.h",
+    "sort.h",
+    "table_schema.h",
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,7 @@ class TableSchemaView:
         slots: Number of its vtable slots.
         inline_size: Upper bound of its inline bytes.
         identifier: File identifier as a literal, or `nullptr`.
+        key: Member that is the key, or nothing.
     """
 
     type: str
@@ -76,16 +88,18 @@ class TableSchemaView:
     slots: int
     inline_size: int
     identifier: str
+    key: str
     fields: tuple[FieldView, ...]
 
 
 @dataclass(frozen=True)
 class StructSchemaView:
-    """What the encoder knows about a struct; `type` is the value type."""
+    """What the encoder knows about a struct; `type` is the value type, `key` the member, if any."""
 
     type: str
     size: int
     alignment: int
+    key: str
     fields: tuple[FieldView, ...]
 
 
@@ -122,13 +136,8 @@ def alignment_views(schema: Schema, names: CppNames) -> Iterator[AlignmentView]:
             if is_inline_vector(field.type):
                 assert field.type.element is not None
                 _, alignment = inline_extent(field.type.element, structs)
-                default = max(field.force_align, alignment)
-                yield AlignmentView(alignment_name(table, field, names), default)
-
-
-def alignment_name(table: TableDefinition, field: Field, names: CppNames) -> str:
-    """Return the member of `Alignments` for a vector."""
-    return f"{names.module(table.namespace)}_{names.local_type(table)}_{field.name}"
+                default = max(vector_alignment(schema, field), alignment)
+                yield AlignmentView(names.alignment(table, field), default)
 
 
 def is_inline_vector(type_: Type) -> bool:
@@ -151,11 +160,7 @@ class WriterBuilder:
         cpp = self._names.cpp
         others = used_namespaces(self._schema, self._namespace)
         return WriterView(
-            includes=tuple(
-                sorted(
-                    [f"{cpp.include_prefix}/encoder.h", cpp.include(self._namespace, "objects.h")]
-                )
-            ),
+            includes=tuple(sorted(self._includes())),
             late_includes=tuple(
                 cpp.include(other, "writer.h")
                 for other in others
@@ -182,6 +187,20 @@ class WriterBuilder:
                 if self._schema.table(root.table).namespace == self._namespace
             ),
         )
+
+    def _includes(self) -> Iterator[str]:
+        cpp = self._names.cpp
+        yield f"{cpp.include_prefix}/encoder.h"
+        yield cpp.include(self._namespace, "objects.h")
+        nested = {
+            self._schema.table(field.nested).namespace
+            for table in self._schema.tables
+            if table.namespace == self._namespace
+            for field in table.fields
+            if field.nested is not None
+        }
+        for namespace in nested:
+            yield cpp.include(namespace, "verifier.h")
 
     def _root(self, table: TableDefinition) -> RootView:
         name = self._names.cpp.local_type(table)
@@ -219,11 +238,12 @@ class WriterBuilder:
         return filled(start, arguments, ">{});", indent=8).lstrip()
 
     def _struct(self, struct: StructDefinition) -> StructSchemaView:
-        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std", "kSize", "kAlignment"})
+        scope = self._names.cpp.description_scope()
         return StructSchemaView(
             self._names.table(struct.full_name),
             struct.size,
             struct.alignment,
+            self._key(struct),
             tuple(
                 self._struct_member(struct, index, field, scope.claim(field.name))
                 for index, field in enumerate(struct.fields)
@@ -239,13 +259,14 @@ class WriterBuilder:
         return FieldView(name, constant)
 
     def _table(self, table: TableDefinition) -> TableSchemaView:
-        scope = NameScope(CPP_KEYWORDS | DESCRIPTION_NAMES | {"std"})
+        scope = self._names.cpp.description_scope()
         return TableSchemaView(
             type=self._names.table(table.full_name),
             number=self._numbers[table.full_name],
             slots=slot_count(table),
             inline_size=inline_bound(table, self._structs),
             identifier=self._identifier(table),
+            key=self._key(table),
             fields=tuple(
                 self._field(table, index, field, scope.claim(field.name))
                 for index, field in enumerate(table.fields)
@@ -256,8 +277,16 @@ class WriterBuilder:
         kind, extra = self._field_kind(table, field)
         member = f"&Object::{self._names.field(table, field)}"
         arguments = [str(index), str(field.id), string_literal(field.name), member, *extra]
+        if field.nested is not None:
+            vector = f"{kind}{{{', '.join(arguments)}}}"
+            kind, arguments = "NestedField", [vector, f"RootView<{self._view(field.nested)}>{{}}"]
         constant = filled(f"static constexpr {kind} {name}{{", arguments, "};", indent=2)
         return FieldView(name, constant)
+
+    def _view(self, table: str) -> str:
+        definition = self._schema.table(table)
+        module = self._names.cpp.module(definition.namespace)
+        return f"{module}::{self._names.cpp.local_type(definition)}"
 
     def _field_kind(self, table: TableDefinition, field: Field) -> tuple[str, list[str]]:
         """Return the class that describes a field, and what only that class wants to know."""
@@ -271,7 +300,7 @@ class WriterBuilder:
         if field.type.kind is TypeKind.STRUCT:
             return "StructField", [presence]
         if is_inline_vector(field.type):
-            alignment = alignment_name(table, field, self._names.cpp)
+            alignment = self._names.cpp.alignment(table, field)
             return "VectorField", [presence, f"&Alignments::{alignment}"]
         text = text_default(field)
         if field.type.kind is TypeKind.STRING and field.force_align:
@@ -285,6 +314,10 @@ class WriterBuilder:
             return f"{type_}{{}}"
         default = self._names.default(field)
         return default if field.type.kind is TypeKind.ENUM else f"{type_}{{{default}}}"
+
+    def _key(self, definition: TableDefinition | StructDefinition) -> str:
+        keys = [field for field in definition.fields if field.key]
+        return self._names.field(definition, keys[0]) if keys else ""
 
     def _identifier(self, table: TableDefinition) -> str:
         for root in self._schema.roots:
@@ -314,7 +347,7 @@ def render_writer(
         "max_slots": max(map(slot_count, schema.tables), default=0),
         "alignments": tuple(alignment_views(schema, cpp)),
     }
-    for header in ("box.h", "builder.h", "encoder.h", "pack_options.h", "table_schema.h"):
+    for header in _SUPPORT_HEADERS:
         text = templates.render(f"cpp/{header}.jinja", **fields)
         yield GeneratedFile(f"{directory}/{header}", text)
     groups = tuple(struct_groups(schema, names))

@@ -5,20 +5,22 @@ Reads the resolved schema; writes `<docs>/<module>.md` and `<docs>/README.md`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..attributes import KNOWN
 from ..config import ProjectConfig
 from ..features import Feature
 from ..model import (
-    AttributeValue,
     Definition,
     EnumDefinition,
+    EnumMember,
     Field,
+    Method,
     Schema,
+    ServiceDefinition,
     StructDefinition,
     TableDefinition,
     Type,
@@ -26,13 +28,20 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
+from ..nested import vector_alignment
 from ..render import GeneratedFile, Templates
-
-# Attributes that the columns of a field show in words.
-_SHOWN_IN_WORDS = frozenset(
-    ("id", "required", "present", "deprecated", "key", "force_align", "bit_flags")
+from .docs_text import (
+    attribute_list,
+    attribute_value,
+    code,
+    count,
+    escape,
+    literal,
+    one_line,
+    paragraphs,
 )
-_SECTIONS = ("Tables", "Structs", "Enums", "Unions")
+
+_SECTIONS = ("Tables", "Structs", "Enums", "Unions", "Services")
 
 _NOTES = {
     "Tables": '"vtable +n" names the 16-bit entry, n bytes into a table\'s vtable, that holds the'
@@ -40,6 +49,8 @@ _NOTES = {
     "Structs": "A struct is stored in place; offsets count from its first byte.",
     "Enums": "The values of an enum are the numbers on the wire.",
     "Unions": "The tag of a union says which member its value is.",
+    "Services": "A service is a set of methods that are called from elsewhere; no code is generated"
+    " for it.",
 }
 
 Cells: TypeAlias = tuple[str, ...]
@@ -77,11 +88,16 @@ class RootView:
 
 @dataclass(frozen=True)
 class Page:
-    """One module; `notes` explain the columns that its tables have."""
+    """One module; `notes` explain the columns that its tables have.
+
+    Attributes:
+        attributes: Those of the schema's own that its definitions have.
+    """
 
     module: str
     namespace: str
     sources: str
+    attributes: str
     roots: tuple[RootView, ...]
     sections: tuple[Section, ...]
     counts: str
@@ -89,7 +105,19 @@ class Page:
 
 
 FEATURES: frozenset[Feature] = frozenset(
-    {Feature.BIT_FLAGS, Feature.DEFAULT_CONTENTS, Feature.LARGE_LAYOUTS, Feature.STRUCTS}
+    {
+        Feature.ARRAYS,
+        Feature.BIT_FLAGS,
+        Feature.DEFAULT_CONTENTS,
+        Feature.LARGE_LAYOUTS,
+        Feature.NESTED_FLATBUFFERS,
+        Feature.SERVICES,
+        Feature.STRUCTS,
+        Feature.UNION_STRINGS,
+        Feature.UNION_STRUCTS,
+        Feature.UNION_TAG_TYPES,
+        Feature.VECTORS_OF_UNIONS,
+    }
 )
 """The optional parts of the language that this target handles."""
 
@@ -107,7 +135,8 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
 
 
 def _modules(schema: Schema, config: ProjectConfig) -> list[str]:
-    return sorted({config.module(namespace) for namespace in schema.namespaces})
+    of_services = (service.namespace for service in schema.services)
+    return sorted({config.module(namespace) for namespace in (*schema.namespaces, *of_services)})
 
 
 class _Reference:
@@ -140,9 +169,10 @@ class _Reference:
             sources=", ".join(
                 f"`{path}`" for path in sorted({item.location.path for item in definitions})
             ),
+            attributes=code(sorted({name for each in definitions for name in _own(each)})),
             roots=tuple(self._roots()),
             sections=sections,
-            counts=", ".join(_count(len(s.entries), s.title.lower()) for s in sections),
+            counts=", ".join(count(len(s.entries), s.title.lower()) for s in sections),
             notes=tuple(_NOTES[title] for title, group in groups.items() if group),
         )
 
@@ -163,12 +193,14 @@ class _Reference:
             columns, rows = self._struct(definition)
         elif isinstance(definition, EnumDefinition):
             columns, rows = _enum(definition)
+        elif isinstance(definition, ServiceDefinition):
+            columns, rows = self._service(definition)
         else:
             assert isinstance(definition, UnionDefinition)
             columns, rows = self._union(definition)
         return Entry(
             name=definition.name,
-            paragraphs=_paragraphs(definition.doc),
+            paragraphs=paragraphs(definition.doc),
             facts=tuple(self._facts(definition)),
             columns=columns,
             rows=tuple(rows),
@@ -183,16 +215,16 @@ class _Reference:
             yield f"Its tag is stored as `{definition.underlying.value}`."
         elif isinstance(definition, StructDefinition):
             yield f"{definition.size} bytes, aligned to {definition.alignment}, stored in place."
-        attributes = _attributes(definition.attributes)
+        attributes = attribute_list(definition.attributes)
         if attributes:
             yield f"Attributes: {attributes}."
-        users = self._users.get(definition.full_name, ())
+        is_service = isinstance(definition, ServiceDefinition)
+        users = () if is_service else self._users.get(definition.full_name, ())
         if users:
-            yield f"Used by {', '.join(self._field_link(*user) for user in users)}."
+            yield f"Used by {', '.join(self._part_link(*user) for user in users)}."
 
-    def _field_link(self, full_name: str, field: str) -> str:
-        owner = self._schema.definitions[full_name]
-        return f"[`{owner.name}.{field}`]({self._target(full_name)})"
+    def _part_link(self, owner: Definition, part: str) -> str:
+        return f"[`{owner.name}.{part}`]({self._target(owner)})"
 
     def _table(self, table: TableDefinition) -> tuple[Cells, list[Cells]]:
         columns: Cells = ("id", "field", "type", "if absent", "on the wire", "meaning")
@@ -202,7 +234,7 @@ class _Reference:
                 f"`{field.name}`",
                 self._type(field.type),
                 self._if_absent(field),
-                _wire(field),
+                self._wire(field),
                 _meaning(field.doc, field),
             )
             for field in table.fields
@@ -225,10 +257,25 @@ class _Reference:
     def _union(self, union: UnionDefinition) -> tuple[Cells, list[Cells]]:
         rows: list[Cells] = [("0", "`NONE`", "", "No value.")]
         rows += [
-            (str(member.tag), f"`{member.name}`", self._type(member.type), _one_line(member.doc))
+            (str(member.tag), f"`{member.name}`", self._type(member.type), one_line(member.doc))
             for member in union.members
         ]
         return ("tag", "member", "type", "meaning"), rows
+
+    def _service(self, service: ServiceDefinition) -> tuple[Cells, list[Cells]]:
+        rows: list[Cells] = []
+        for method in service.methods:
+            attributes = attribute_list(method.attributes)
+            remark = f"Attributes: {attributes}." if attributes else ""
+            rows.append(
+                (
+                    f"`{method.name}`",
+                    self._link(method.request),
+                    self._link(method.response),
+                    " ".join(filter(None, (one_line(method.doc), remark))),
+                )
+            )
+        return ("method", "takes", "returns", "meaning"), rows
 
     def _type(self, of: Type) -> str:
         """Spell a type as the schema does, with links to definitions."""
@@ -248,12 +295,35 @@ class _Reference:
         return self._link(of.ref)
 
     def _link(self, full_name: str) -> str:
-        return f"[{_escape(self._schema.definitions[full_name].name)}]({self._target(full_name)})"
+        definition = self._schema.definitions[full_name]
+        return f"[{escape(definition.name)}]({self._target(definition)})"
 
-    def _target(self, full_name: str) -> str:
-        module = self._config.module(self._schema.definitions[full_name].namespace)
+    def _target(self, definition: Definition) -> str:
+        module = self._config.module(definition.namespace)
         page = "" if module == self._module else f"{module}.md"
-        return f"{page}#{self._anchors[full_name]}"
+        return f"{page}#{self._anchors[_anchor_key(definition)]}"
+
+    def _wire(self, field: Field) -> str:
+        """Say where a field of a table is found and how it is stored."""
+        kind = field.type.kind
+        entry = f"vtable +{field.offset}"
+        if kind is TypeKind.UNION:
+            assert field.type.scalar is not None
+            tag = f"{field.type.scalar.value} tag by vtable +{field.offset - 2}"
+            return f"{tag}, offset by {entry}"
+        if kind in (TypeKind.SCALAR, TypeKind.ENUM):
+            assert field.type.scalar is not None
+            return f"{entry}: {count(field.type.scalar.size, 'bytes')}"
+        if kind is TypeKind.STRUCT:
+            return f"{entry}: in place"
+        if field.type.element is not None and field.type.element.kind is TypeKind.UNION:
+            return f"offset to the tags by vtable +{field.offset - 2}, to the values by {entry}"
+        alignment = vector_alignment(self._schema, field)
+        what = "bytes" if kind is TypeKind.STRING else "elements"
+        aligned = f", {what} aligned to {alignment}" if alignment else ""
+        if field.nested is not None:
+            return f"{entry}: offset to a FlatBuffer of {self._link(field.nested)}{aligned}"
+        return f"{entry}: offset{aligned}"
 
     def _if_absent(self, field: Field) -> str:
         if field.required:
@@ -261,7 +331,7 @@ class _Reference:
         if field.present:
             return "a finding"
         if field.reads_default:
-            return f"`{_literal(field.default_content)}`"
+            return f"`{literal(field.default_content)}`"
         if field.default is None:
             return "nothing"
         if field.type.kind is TypeKind.ENUM:
@@ -282,30 +352,15 @@ def _enum(enum: EnumDefinition) -> tuple[Cells, list[Cells]]:
         (
             str(member.value),
             f"`{member.name}`",
-            *(_value(member.attributes[a]) if a in member.attributes else "" for a in attributes),
-            _one_line(member.doc),
+            *(
+                attribute_value(member.attributes[a]) if a in member.attributes else ""
+                for a in attributes
+            ),
+            one_line(member.doc),
         )
         for member in enum.members
     ]
     return columns, rows
-
-
-def _wire(field: Field) -> str:
-    """Say where a field of a table is found and how it is stored."""
-    kind = field.type.kind
-    if kind is TypeKind.UNION:
-        assert field.type.scalar is not None
-        tag = f"{field.type.scalar.value} tag by vtable +{field.offset - 2}"
-        return f"{tag}, offset by vtable +{field.offset}"
-    entry = f"vtable +{field.offset}"
-    if kind in (TypeKind.SCALAR, TypeKind.ENUM):
-        assert field.type.scalar is not None
-        return f"{entry}: {_count(field.type.scalar.size, 'bytes')}"
-    if kind is TypeKind.STRUCT:
-        return f"{entry}: in place"
-    what = "bytes" if kind is TypeKind.STRING else "elements"
-    aligned = f", {what} aligned to {field.force_align}" if field.force_align else ""
-    return f"{entry}: offset{aligned}"
 
 
 def _meaning(doc: tuple[str, ...], field: Field) -> str:
@@ -313,30 +368,59 @@ def _meaning(doc: tuple[str, ...], field: Field) -> str:
         text
         for text, applies in (
             ("Deprecated: never written, not read.", field.deprecated),
-            ("Key: vectors of this table are sorted by it.", field.key),
+            ("Key: elements of a sorted vector are found by it.", field.key),
         )
         if applies
     ]
-    attributes = _attributes(field.attributes)
+    attributes = attribute_list(field.attributes)
     if attributes:
         remarks.append(f"Attributes: {attributes}.")
-    return " ".join(filter(None, (_one_line(doc), *remarks)))
+    return " ".join(filter(None, (one_line(doc), *remarks)))
 
 
-def _users(schema: Schema) -> dict[str, tuple[tuple[str, str], ...]]:
-    """For each definition, the (owner, field or member) pairs that refer to it, in schema order."""
-    users: dict[str, list[tuple[str, str]]] = {}
-    parts: list[tuple[Definition, tuple[Field | UnionMember, ...]]] = [
-        *((owner, owner.fields) for owner in schema.tables),
-        *((owner, owner.fields) for owner in schema.structs),
-        *((owner, owner.members) for owner in schema.unions),
-    ]
-    for definition, refer in parts:
-        for part in refer:
-            of = part.type.element or part.type
-            if of.ref is not None:
-                users.setdefault(of.ref, []).append((definition.full_name, part.name))
+def _own(definition: Definition) -> Iterator[str]:
+    """Yield the attributes of a definition and of its parts that the language does not know."""
+    parts: tuple[Field | EnumMember | UnionMember | Method, ...] = ()
+    if isinstance(definition, ServiceDefinition):
+        parts = definition.methods
+    elif isinstance(definition, EnumDefinition | UnionDefinition):
+        parts = definition.members
+    elif isinstance(definition, TableDefinition | StructDefinition):
+        parts = definition.fields
+    for attributes in (definition.attributes, *(part.attributes for part in parts)):
+        yield from attributes.keys() - KNOWN
+
+
+def _users(schema: Schema) -> dict[str, tuple[tuple[Definition, str], ...]]:
+    """For each definition, who refers to it: the owner, and the field, member or method."""
+    users: dict[str, list[tuple[Definition, str]]] = {}
+    owners: tuple[Definition, ...] = (
+        *schema.tables,
+        *schema.structs,
+        *schema.unions,
+        *schema.services,
+    )
+    for owner in owners:
+        for part, reference in _references(owner):
+            users.setdefault(reference, []).append((owner, part))
     return {name: tuple(pairs) for name, pairs in users.items()}
+
+
+def _references(owner: Definition) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a definition, each with a definition that it refers to."""
+    if isinstance(owner, ServiceDefinition):
+        for method in owner.methods:
+            for reference in dict.fromkeys((method.request, method.response)):
+                yield method.name, reference
+        return
+    assert isinstance(owner, TableDefinition | StructDefinition | UnionDefinition)
+    parts = owner.members if isinstance(owner, UnionDefinition) else owner.fields
+    for part in parts:
+        references = [(part.type.element or part.type).ref]
+        if isinstance(part, Field):
+            references.append(part.nested)
+        for reference in filter(None, references):
+            yield part.name, reference
 
 
 def _by_section(schema: Schema, config: ProjectConfig, module: str) -> dict[str, list[Definition]]:
@@ -346,6 +430,7 @@ def _by_section(schema: Schema, config: ProjectConfig, module: str) -> dict[str,
         schema.structs,
         schema.enums,
         schema.unions,
+        schema.services,
     )
     return {
         title: sorted(
@@ -356,7 +441,9 @@ def _by_section(schema: Schema, config: ProjectConfig, module: str) -> dict[str,
     }
 
 
-def _anchors(schema: Schema, config: ProjectConfig, module: str) -> Iterator[tuple[str, str]]:
+def _anchors(
+    schema: Schema, config: ProjectConfig, module: str
+) -> Iterator[tuple[tuple[bool, str], str]]:
     """Number the headings of a page as Markdown renderers do: the second `x` becomes `x-1`."""
     taken: dict[str, int] = {}
 
@@ -371,47 +458,9 @@ def _anchors(schema: Schema, config: ProjectConfig, module: str) -> Iterator[tup
         if group:
             claim(title)
         for definition in group:
-            yield definition.full_name, claim(definition.name)
+            yield _anchor_key(definition), claim(definition.name)
 
 
-def _paragraphs(doc: tuple[str, ...]) -> tuple[str, ...]:
-    """Join the lines of a doc comment into paragraphs; an empty line separates them."""
-    text = "\n".join(line.strip() for line in doc).strip()
-    return tuple(_prose(part.replace("\n", " ")) for part in re.split(r"\n{2,}", text) if part)
-
-
-def _one_line(doc: tuple[str, ...]) -> str:
-    return " ".join(_paragraphs(doc))
-
-
-def _prose(text: str) -> str:
-    """Keep a doc comment's code spans; elsewhere escape what Markdown or a table would take."""
-    pieces = re.split(r"(`[^`]*`)", text)
-    return "".join(
-        piece.replace("|", "\\|") if index % 2 else _escape(piece)
-        for index, piece in enumerate(pieces)
-    )
-
-
-def _escape(text: str) -> str:
-    return re.sub(r"([\\*_\[\]<>|])", r"\\\1", text)
-
-
-def _attributes(attributes: dict[str, AttributeValue]) -> str:
-    return ", ".join(
-        f"`{name}`" if value is None or value is True else f"`{name}: {_literal(value)}`"
-        for name, value in sorted(attributes.items())
-        if name not in _SHOWN_IN_WORDS
-    )
-
-
-def _value(value: AttributeValue) -> str:
-    return "yes" if value is None or value is True else f"`{_literal(value)}`"
-
-
-def _literal(value: AttributeValue | tuple[()]) -> str:
-    return json.dumps(value).replace("|", "\\|")
-
-
-def _count(number: int, plural: str) -> str:
-    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
+def _anchor_key(definition: Definition) -> tuple[bool, str]:
+    """What tells definitions apart: a service may have the name of a type."""
+    return isinstance(definition, ServiceDefinition), definition.full_name

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 from ..config import ProjectConfig
 from ..features import Feature
 from ..model import (
     Definition,
     EnumDefinition,
+    ScalarKind,
     Schema,
     StructDefinition,
     TableDefinition,
     TypeKind,
     UnionMember,
 )
+from ..names import NameScope
 from ..render import GeneratedFile, Templates
 from .cpp import FEATURES as CPP_FEATURES
 from .cpp_names import CppNames
 from .cpp_objects import ObjectNames
 from .cpp_order import has_classes
-from .cpp_text import string_literal
-from .cpp_writer import alignment_name, is_inline_vector
+from .cpp_text import integer_literal, string_literal
+from .cpp_writer import is_inline_vector
 from .python_names import PythonNames
 from .rules import MOST_FINDINGS
 
@@ -78,8 +82,8 @@ class EnumView:
     module: str
     name: str
     type: str
-    smallest: int
-    largest: int
+    smallest: str
+    largest: str
     is_closed: str
     is_flags: bool
 
@@ -110,6 +114,7 @@ def render(schema: Schema, config: ProjectConfig, templates: Templates) -> Itera
     classes = list(views.classes())
     fields: dict[str, Any] = {
         "namespace": views.cpp.namespace,
+        "bindings": f"{views.cpp.namespace}::bindings::{views.package_namespace(config.package)}",
         "include_prefix": views.cpp.include_prefix,
         "includes": list(views.includes()),
         "verifiers": list(views.verifiers()),
@@ -137,6 +142,18 @@ class _Views:
         self.objects = ObjectNames(schema, self.cpp)
         self._python = PythonNames(schema, config)
         self._schema = schema
+        self._constants = NameScope()
+
+    def package_namespace(self, package: str) -> str:
+        """Return the C++ namespace of a package's bindings, which no other package has.
+
+        nanobind tells types apart by their names alone, in all modules of a process.
+        """
+        plain = re.sub(r"[^A-Za-z0-9]+", "_", package).strip("_")
+        if plain != package:
+            plain = f"{plain}_{crc32(package.encode()):08x}".lstrip("_")
+        modules = {self.cpp.module(namespace) for namespace in self._schema.namespaces}
+        return NameScope(modules).claim(f"of_{plain}")
 
     def includes(self) -> Iterator[str]:
         """Yield the headers of every module that has classes, and those of enums without them."""
@@ -204,7 +221,7 @@ class _Views:
         return ClassView(
             module=string_literal(self._python.module_of(place.full_name)),
             name=string_literal(name),
-            constant=f"k_{type_.replace('::', '_')}",
+            constant=self._constants.claim(f"k_{type_.replace('::', '_')}"),
             fields=tuple(map(string_literal, attributes)),
             type=type_,
             view_field=view_field,
@@ -217,8 +234,8 @@ class _Views:
             module=string_literal(self._python.module_of(enum.full_name)),
             name=string_literal(self._python.type_name(enum.full_name)),
             type=f"{self.cpp.module(enum.namespace)}::{self.cpp.local_type(enum)}",
-            smallest=min(values) if is_closed else 0,
-            largest=max(values) if is_closed else 0,
+            smallest=integer_literal(min(values) if is_closed else 0, ScalarKind.INT64),
+            largest=integer_literal(max(values) if is_closed else 0, ScalarKind.INT64),
             is_closed="true" if is_closed else "false",
             is_flags=enum.bit_flags,
         )
@@ -232,5 +249,5 @@ class _Views:
                 key = string_literal(f"{class_name}.{attributes[field.name]}")
                 alignment = "nullptr"
                 if is_inline_vector(field.type):
-                    alignment = f"&Alignments::{alignment_name(table, field, self.cpp)}"
+                    alignment = f"&Alignments::{self.cpp.alignment(table, field)}"
                 yield AlignmentKeyView(key, alignment)

@@ -17,6 +17,7 @@ from .rules import MEANING_RULES, MOST_FINDINGS, STRUCTURE_RULES
 
 _SCHEMA_INDEPENDENT = (
     "_descriptors/__init__.py",
+    "_keys.py",
     "_pure/__init__.py",
     "_pure/_facade.py",
     "_pure/check.py",
@@ -26,6 +27,7 @@ _SCHEMA_INDEPENDENT = (
     "_pure/values.py",
     "_pure/vectors.py",
     "_pure/verify.py",
+    "_pure/writer.py",
     "_select.py",
 )
 
@@ -39,11 +41,19 @@ _PUBLIC_NAMES = (
     "UnknownMember",
     "UnpackError",
     "codec_name",
+    "lookup",
     "pack",
+    "sort_by_key",
     "unpack",
     "verify",
     "view",
 )
+
+_VERBS = ("pack", "unpack", "verify")
+"""What each root type has a function of its own for."""
+
+_PARAMETERS = frozenset({"force_align", "pack"})
+"""What the function that packs a root has besides the root, and what it calls."""
 
 _STRUCT_CODES = {
     ScalarKind.BOOL: "?",
@@ -87,6 +97,7 @@ FEATURES: frozenset[Feature] = frozenset(
         Feature.ARRAYS,
         Feature.BIT_FLAGS,
         Feature.DEFAULT_CONTENTS,
+        Feature.NESTED_FLATBUFFERS,
         Feature.SERVICES,
         Feature.STRUCTS,
         Feature.UNION_STRINGS,
@@ -147,13 +158,18 @@ def _root_functions(schema: Schema, names: PythonNames) -> list[_RootFunctions]:
     """Describe the functions of each root; those of equal names begin with that of the module."""
     plain = [Name(schema.table(root.table).name).snake for root in schema.roots]
     functions = []
+    taken = {*_PUBLIC_NAMES, *names.modules}
     for root, snake in zip(schema.roots, plain, strict=True):
         module = names.module_of(root.table)
+        suffix = snake if plain.count(snake) == 1 else f"{module}_{snake}"
+        while taken & {f"{verb}_{suffix}" for verb in _VERBS}:
+            suffix += "_"
+        taken |= {f"{verb}_{suffix}" for verb in _VERBS}
         has_header = "extended_header" in schema.table(root.table).attributes
         functions.append(
             _RootFunctions(
-                snake=snake if plain.count(snake) == 1 else f"{module}_{snake}",
-                argument=NameScope(PYTHON_KEYWORDS | set(names.modules)).claim(snake),
+                snake=suffix,
+                argument=NameScope(_PARAMETERS | PYTHON_KEYWORDS | set(names.modules)).claim(snake),
                 type=f"{module}.{names.type_name(root.table)}",
                 container_note=", a FlatBuffer or a whole file" if has_header else "",
             )
@@ -162,7 +178,7 @@ def _root_functions(schema: Schema, names: PythonNames) -> list[_RootFunctions]:
 
 
 def _exports(names: PythonNames, roots: list[_RootFunctions]) -> list[str]:
-    functions = [f"{verb}_{root.snake}" for root in roots for verb in ("pack", "unpack", "verify")]
+    functions = [f"{verb}_{root.snake}" for root in roots for verb in _VERBS]
     return sorted((*_PUBLIC_NAMES, *names.modules, *functions), key=sort_key)
 
 

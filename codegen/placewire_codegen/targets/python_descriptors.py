@@ -15,6 +15,7 @@ from ..model import (
     UnionMember,
 )
 from ..names import Name
+from ..nested import vector_alignment
 from .python_names import PythonNames, scalar_literal, sort_key, string_literal
 
 
@@ -150,6 +151,7 @@ class _Describer:
                         f'"{field.name}"',
                         str(field.offset),
                         self._type(field.type),
+                        *(["key=True"] if field.key else []),
                     ]
                 )
                 for field in struct.fields
@@ -186,8 +188,14 @@ class _Describer:
         if default is not None:
             arguments.append(f"default={default}")
         arguments += [f"{flag}=True" for flag in ("required", "present") if getattr(field, flag)]
-        if field.force_align:
-            arguments.append(f"force_align={field.force_align}")
+        alignment = vector_alignment(self._schema, field)
+        if alignment:
+            arguments.append(f"force_align={alignment}")
+        if field.nested is not None:
+            root = Type(kind=TypeKind.TABLE, ref=field.nested)
+            arguments.append(f"nested={self._type(root)}")
+        if field.key:
+            arguments.append("key=True")
         return _Field(arguments)
 
     def _default(self, field: Field) -> str | None:

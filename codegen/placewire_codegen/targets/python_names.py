@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from enum import IntFlag
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -22,19 +23,26 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import PYTHON_KEYWORDS, PythonNameScope
+from ..names import PYTHON_BUILTINS, PYTHON_KEYWORDS, NameScope, PythonNameScope
+from .cpp_order import class_references
 
 _MODULE_NAMES = frozenset(
-    """Any ClassVar Exception Final IntEnum IntFlag TypeAlias annotations bool bytes dataclass dict
-    field float int list property str type""".split()
+    """Any ClassVar Exception Final IntEnum IntFlag TypeAlias _Finding _codec annotations bool bytes
+    dataclass dict field float int list property str type""".split()
 )
 """What a generated module itself needs; a type of such a name gets a `_`."""
 
 _CLASS_NAMES = frozenset("bool bytes field float int list str".split())
 """What the body of a dataclass needs: a field of such a name would hide it from the next field."""
 
-_ENUM_NAMES = frozenset("mro name value".split())
-"""What `enum` keeps for itself."""
+_ENUM_NAMES = frozenset(
+    name for name in (*dir(IntFlag), "mro", "name", "value") if not name.startswith("_")
+)
+"""What `enum` keeps for itself, and what its members are as numbers."""
+
+
+_PROPERTY_NAMES = frozenset("bool float int property str".split())
+"""What the body of an enum needs for its properties."""
 
 
 _DefinitionT = TypeVar("_DefinitionT", bound=Definition)
@@ -47,6 +55,14 @@ class Definitions(NamedTuple):
     unions: tuple[UnionDefinition, ...]
     structs: tuple[StructDefinition, ...]
     tables: tuple[TableDefinition, ...]
+
+
+class NestedMethods(NamedTuple):
+    """Names of the methods that read and write the FlatBuffer in a field."""
+
+    unpack: str
+    view: str
+    pack: str
 
 
 class PythonNames:
@@ -67,8 +83,12 @@ class PythonNames:
     def _claim(self, full_name: str, wanted: str) -> str:
         """Take a name in the module of a definition."""
         module = self.module_of(full_name)
-        scope = self._scopes.setdefault(module, PythonNameScope(PYTHON_KEYWORDS | _MODULE_NAMES))
-        return scope.claim(wanted)
+        others = set(self.modules) - {module}
+        reserved = PYTHON_KEYWORDS | _MODULE_NAMES | others
+        if isinstance(self._schema.definitions[full_name], UnionDefinition):
+            # Unions and their members come last in a module; until then, mypy sees the builtin.
+            wanted = NameScope(PYTHON_BUILTINS).claim(wanted)
+        return self._scopes.setdefault(module, PythonNameScope(reserved)).claim(wanted)
 
     def _needs_class(self, member: UnionMember) -> bool:
         """Whether a member goes by a name of its own: a string, or a type under an alias."""
@@ -86,6 +106,22 @@ class PythonNames:
         """The modules in the order in which they can be imported, which is that of the files."""
         namespaces = (d.namespace for d in self._schema.definitions.values())
         return tuple(dict.fromkeys(sorted(self._config.module(name) for name in namespaces)))
+
+    @cached_property
+    def import_cycles(self) -> dict[str, frozenset[str]]:
+        """For each module, the others that it needs and that need it, directly or not."""
+        needed = {module: {module} for module in self.modules}
+        for name in self._schema.definitions:
+            references = class_references(self._schema, name)
+            needed[self.module_of(name)].update(map(self.module_of, references))
+        for module, further in needed.items():
+            for others in needed.values():
+                if module in others:
+                    others.update(further)
+        return {
+            module: frozenset(o for o in others if o != module and module in needed[o])
+            for module, others in needed.items()
+        }
 
     def module_of(self, full_name: str) -> str:
         """Return the module of a definition."""
@@ -108,19 +144,46 @@ class PythonNames:
 
     def field_names(self, table: TableDefinition | StructDefinition) -> dict[str, str]:
         """Return the attribute of each field of a table or struct by the field's name."""
-        scope = PythonNameScope(PYTHON_KEYWORDS | _CLASS_NAMES | self._types_in_class_bodies(table))
+        scope = self._field_scope(table)
         return {field.name: scope.claim(field.name) for field in table.fields}
+
+    def _field_scope(self, table: TableDefinition | StructDefinition) -> PythonNameScope:
+        used = self._types_in_class_bodies(table)
+        return PythonNameScope(PYTHON_KEYWORDS | _CLASS_NAMES | used)
+
+    def nested_methods(self, table: TableDefinition) -> dict[str, NestedMethods]:
+        """Return the methods for each field that holds a FlatBuffer, by the field's name."""
+        fields = self.field_names(table)
+        scope = self._field_scope(table)
+        for name in fields.values():
+            scope.claim(name)
+        return {
+            field.name: NestedMethods(
+                *(scope.claim(f"{verb}_{field.name}") for verb in ("unpack", "view", "pack"))
+            )
+            for field in table.fields
+            if field.nested is not None
+        }
 
     def _types_in_class_bodies(self, table: TableDefinition | StructDefinition) -> set[str]:
         references = {_reference(field) for field in table.fields}
+        references |= {field.nested for field in table.fields}
         used = {self._types[name] for name in references if name is not None}
         return used | set(self.modules)
 
     def member_names(self, enum: EnumDefinition) -> dict[str, str]:
         """Return the Python name of each member of `enum` by its name."""
-        attributes = {name for member in enum.members for name in member.attributes}
+        attributes = set(self.attribute_names(enum).values())
+        if attributes:
+            attributes |= _PROPERTY_NAMES
         scope = PythonNameScope(PYTHON_KEYWORDS | _ENUM_NAMES | attributes)
         return {member.name: scope.claim(member.name) for member in enum.members}
+
+    def attribute_names(self, enum: EnumDefinition) -> dict[str, str]:
+        """Return the property of each attribute of the members of `enum` by its name."""
+        attributes = dict.fromkeys(name for member in enum.members for name in member.attributes)
+        scope = PythonNameScope(PYTHON_KEYWORDS | _PROPERTY_NAMES | _ENUM_NAMES)
+        return {name: scope.claim(name) for name in attributes}
 
     def member_with_value(self, enum: EnumDefinition, value: int) -> str | None:
         """Return the Python name of the member of `enum` that is `value`, if there is one."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
-from dataclasses import dataclass
 
 from ..model import (
     AttributeValue,
@@ -20,87 +18,22 @@ from ..model import (
     UnionDefinition,
     UnionMember,
 )
-from ..names import Name
+from ..names import Name, NameScope
+from ..nested import vector_alignment
 from ..presence import finite_tables
+from .python_docstrings import LINE_LENGTH, docstring, paragraph
 from .python_names import Definitions, PythonNames, scalar_literal, sort_key, string_literal
-
-_LINE_LENGTH = 100
-
-
-@dataclass(frozen=True)
-class _Member:
-    name: str
-    value: str
-    docstring: str | None = None
-
-
-@dataclass(frozen=True)
-class _EnumAttribute:
-    """A schema attribute of members, as a property that looks into a table."""
-
-    name: str
-    type: str
-    summary: str
-    table: str
-    lookup: str
-    members: list[_Member]
-
-
-@dataclass(frozen=True)
-class _ExceptionClass:
-    name: str
-    bases: str
-    member: str
-    docstring: str
-
-
-@dataclass(frozen=True)
-class _Enum:
-    name: str
-    base: str
-    docstring: str
-    members: list[_Member]
-    attributes: list[_EnumAttribute]
-    exception_base: str | None
-    exception_table: str
-    exceptions: list[_ExceptionClass]
-
-
-@dataclass(frozen=True)
-class _Field:
-    name: str
-    annotation: str
-    default: str
-
-
-@dataclass(frozen=True)
-class _Table:
-    name: str
-    docstring: str
-    bases: str
-    fields: list[_Field]
-
-
-@dataclass(frozen=True)
-class _Union:
-    name: str
-    alternatives: str
-    docstring: str
-
-
-@dataclass(frozen=True)
-class TypeModule:
-    """One module, as finished strings in the order in which they are placed."""
-
-    summary: str
-    imports: list[str]
-    exports: list[str]
-    enum_bases: list[str]
-    typing_names: list[str]
-    needs_field: bool
-    enums: list[_Enum]
-    tables: list[_Table]
-    unions: list[_Union]
+from .python_type_views import (
+    EnumAttributeView,
+    EnumView,
+    ExceptionClassView,
+    FieldView,
+    MemberView,
+    NestedFieldView,
+    TableView,
+    TypeModule,
+    UnionView,
+)
 
 
 def type_module(schema: Schema, names: PythonNames, module: str) -> TypeModule:
@@ -113,7 +46,15 @@ class _TypeWriter:
         self._schema = schema
         self._names = names
         self._module = module
+        self._partners = names.import_cycles.get(module, frozenset())
         self._imports: set[str] = set()
+        self._tables = NameScope(
+            {
+                names.type_name(d.full_name)
+                for d in schema.definitions.values()
+                if names.module_of(d.full_name) == module
+            }
+        )
         self._defined: set[str] = set()
         unions = {union.full_name: union for union in schema.unions}
         self._finite_tables = finite_tables(schema.tables, unions)
@@ -140,28 +81,31 @@ class _TypeWriter:
             typing_names.add("TypeAlias")
         return TypeModule(
             summary=_summary(here),
-            imports=[f"from . import {', '.join(sorted(self._imports))}"] if self._imports else [],
+            imports=_import(self._imports - self._partners),
+            late_imports=_import(self._imports & self._partners),
             exports=sorted(_exported(enums, classes, unions), key=sort_key),
             enum_bases=sorted({enum.base for enum in enums}),
             typing_names=sorted(typing_names),
             needs_field=any("field(" in f.default for c in classes for f in c.fields),
+            needs_codec=any(table.nested for table in tables),
             enums=enums,
-            tables=classes,
+            tables=[*structs, *tables],
+            members=members,
             unions=unions,
         )
 
-    def _enum(self, enum: EnumDefinition) -> _Enum:
+    def _enum(self, enum: EnumDefinition) -> EnumView:
         members = self._names.member_names(enum)
         base = enum.attributes.get("exception_base")
-        return _Enum(
+        return EnumView(
             name=self._names.type_name(enum.full_name),
             base="IntFlag" if enum.bit_flags else "IntEnum",
-            docstring=_docstring(enum.doc, [f"Wire: {enum.underlying.value}."], indent=4),
+            docstring=docstring(enum.doc, [f"Wire: {enum.underlying.value}."], indent=4),
             members=[
-                _Member(
+                MemberView(
                     members[member.name],
                     str(member.value),
-                    _docstring(member.doc, [], indent=4) if member.doc else None,
+                    docstring(member.doc, [], indent=4) if member.doc else None,
                 )
                 for member in enum.members
             ],
@@ -175,37 +119,37 @@ class _TypeWriter:
             ],
         )
 
-    def _enum_attributes(self, enum: EnumDefinition) -> list[_EnumAttribute]:
+    def _enum_attributes(self, enum: EnumDefinition) -> list[EnumAttributeView]:
         if "exception_base" in enum.attributes:
             return []
-        python_names = self._names.member_names(enum)
-        attributes = dict.fromkeys(name for m in enum.members for name in m.attributes)
-        return [self._enum_attribute(enum, name, python_names) for name in attributes]
+        attributes = self._names.attribute_names(enum).items()
+        return [self._enum_attribute(enum, attribute, name) for attribute, name in attributes]
 
     def _enum_attribute(
-        self, enum: EnumDefinition, attribute: str, python_names: dict[str, str]
-    ) -> _EnumAttribute:
+        self, enum: EnumDefinition, attribute: str, property_name: str
+    ) -> EnumAttributeView:
+        python_names = self._names.member_names(enum)
         having = [member for member in enum.members if attribute in member.attributes]
         types = sorted({type(member.attributes[attribute]).__name__ for member in having})
         is_total = len(having) == len(enum.members)
         name = self._names.type_name(enum.full_name)
-        return _EnumAttribute(
-            name=attribute,
+        return EnumAttributeView(
+            name=property_name,
             type=" | ".join(types if is_total else [*types, "None"]),
             summary=f"The attribute `{attribute}` of the schema"
             + ("." if is_total else "; None where it has none."),
-            table=f"_{Name(name).upper_snake}_{Name(attribute).upper_snake}",
+            table=self._tables.claim(f"_{Name(name).upper_snake}_{Name(attribute).upper_snake}"),
             lookup="[self]" if is_total else ".get(self)",
             members=[
-                _Member(python_names[m.name], _attribute_literal(m.attributes[attribute]))
+                MemberView(python_names[m.name], _attribute_literal(m.attributes[attribute]))
                 for m in having
             ],
         )
 
-    def _table(self, table: TableDefinition) -> _Table:
+    def _table(self, table: TableDefinition) -> TableView:
         attributes = self._names.field_names(table)
         notes = [
-            _paragraph(
+            paragraph(
                 f"{attributes[f.name]}: {' '.join((*f.doc, _wire_note(f, self._schema)))}",
                 indent=8,
                 hanging=4,
@@ -213,46 +157,60 @@ class _TypeWriter:
             for f in table.fields
         ]
         fields = [
-            _Field(attributes[f.name], self._annotation(f), self._default(f)) for f in table.fields
+            FieldView(attributes[f.name], self._annotation(f), self._default(f))
+            for f in table.fields
         ]
         self._defined.add(table.full_name)
         sections = ["Attributes:\n" + "\n".join(notes)] if notes else []
-        return _Table(
+        return TableView(
             name=self._names.type_name(table.full_name),
-            docstring=_docstring(table.doc, sections, indent=4),
+            docstring=docstring(table.doc or (f"The table `{table.name}`.",), sections, indent=4),
             bases="",
             fields=fields,
+            nested=[self._nested(table, f) for f in table.fields if f.nested is not None],
         )
 
-    def _struct(self, struct: StructDefinition) -> _Table:
+    def _nested(self, table: TableDefinition, field: Field) -> NestedFieldView:
+        methods = self._names.nested_methods(table)[field.name]
+        return NestedFieldView(
+            name=self._names.field_names(table)[field.name],
+            root=self._reference(field.nested or ""),
+            none="" if field.is_mandatory else " | None",
+            unpack=methods.unpack,
+            view=methods.view,
+            pack=methods.pack,
+        )
+
+    def _struct(self, struct: StructDefinition) -> TableView:
         attributes = self._names.field_names(struct)
         notes = [
-            _paragraph(
+            paragraph(
                 f"{attributes[f.name]}: {' '.join((*f.doc, _struct_note(f)))}", indent=8, hanging=4
             )
             for f in struct.fields
         ]
         self._defined.add(struct.full_name)
         size = f"Wire: {struct.size} bytes, aligned to {struct.alignment}."
-        return _Table(
+        return TableView(
             name=self._names.type_name(struct.full_name),
-            docstring=_docstring(struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4),
+            docstring=docstring(struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4),
             bases="",
             fields=[
-                _Field(attributes[f.name], self._spelling(f.type), self._empty_value(f.type))
+                FieldView(attributes[f.name], self._spelling(f.type), self._empty_value(f.type))
                 for f in struct.fields
             ],
+            nested=[],
         )
 
-    def _member_class(self, union: UnionDefinition, member: UnionMember) -> _Table:
+    def _member_class(self, union: UnionDefinition, member: UnionMember) -> TableView:
         """Return the class that stands for a member which goes by a name of its own."""
         name = self._names.member_class(union, member) or ""
         doc = member.doc or (f"The member `{member.name}` of the union `{union.name}`.",)
         if member.type.ref is None:
-            text = [_Field("value", "str", '""')]
-            return _Table(name, _docstring(doc, [], indent=4), "", text)
+            text = [FieldView("value", "str", '""')]
+            return TableView(name, docstring(doc, [], indent=4), "", text, [])
         base = self._reference(member.type.ref)
-        return _Table(name, _docstring(doc, [], indent=4), f"({base})", [])
+        return TableView(name, docstring(doc, [], indent=4), f"({base})", [], [])
 
     def _annotation(self, field: Field) -> str:
         spelled = self._spelling(field.type)
@@ -287,7 +245,7 @@ class _TypeWriter:
 
     def _default(self, field: Field) -> str:
         if field.type.kind is TypeKind.ENUM and field.default is not None:
-            return self._enum_literal(field.type, int(field.default))
+            return self._enum_default(field.type, int(field.default))
         if field.default is not None:
             return scalar_literal(field.type, field.default)
         if field.reads_default and isinstance(field.default_content, str):
@@ -302,7 +260,7 @@ class _TypeWriter:
         if type_.kind is TypeKind.SCALAR:
             return scalar_literal(type_, 0)
         if type_.kind is TypeKind.ENUM:
-            return self._enum_literal(type_, 0)
+            return self._enum_default(type_, 0)
         if type_.kind is TypeKind.ARRAY:
             return self._empty_array(type_)
         if type_.kind is TypeKind.STRING:
@@ -328,9 +286,11 @@ class _TypeWriter:
 
     def _factory(self, reference: str, definition: str | None) -> str:
         """Return a default that makes an empty object, also if its class comes further down."""
-        is_defined = definition in self._defined and reference.endswith(
-            self._names.type_name(definition or "")
+        is_above = definition in self._defined and reference == self._names.type_name(
+            definition or ""
         )
+        module = reference.rpartition(".")[0]
+        is_defined = is_above or (module != "" and module not in self._partners)
         factory = reference if is_defined else f"lambda: {reference}()"
         return f"field(default_factory={factory})"
 
@@ -343,7 +303,12 @@ class _TypeWriter:
         elif array.is_byte_array:
             return f"bytes({array.length})"
         else:
-            made = f"[{self._empty_value(element)}] * {array.length}"
+            zero = (
+                self._enum_literal(element, 0)
+                if element.kind is TypeKind.ENUM
+                else scalar_literal(element, 0)
+            )
+            made = f"[{zero}] * {array.length}"
         return f"field(default_factory=lambda: {made})"
 
     def _enum_literal(self, type_: Type, value: int) -> str:
@@ -351,6 +316,13 @@ class _TypeWriter:
         member = self._names.member_with_value(enum, value)
         reference = self._reference(enum.full_name)
         return f"{reference}({value})" if member is None else f"{reference}.{member}"
+
+    def _enum_default(self, type_: Type, value: int) -> str:
+        """Return a member as a default; one of a module that is imported late is looked up late."""
+        literal = self._enum_literal(type_, value)
+        if self._names.module_of(type_.ref or "") in self._partners:
+            return f"field(default_factory=lambda: {literal})"
+        return literal
 
     def _member(self, union: UnionDefinition, member: UnionMember) -> str:
         """Return how this module refers to the class of a union's member."""
@@ -363,14 +335,18 @@ class _TypeWriter:
         self._imports.add(module)
         return f"{module}.{name}"
 
-    def _union(self, union: UnionDefinition) -> _Union:
+    def _union(self, union: UnionDefinition) -> UnionView:
         members = [self._member(union, member) for member in union.members]
         name = self._names.type_name(union.full_name)
-        return _Union(
+        return UnionView(
             name,
             _alternatives(members, len(name)),
-            _docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
+            docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
         )
+
+
+def _import(modules: set[str]) -> list[str]:
+    return [f"from . import {', '.join(sorted(modules))}"] if modules else []
 
 
 def _summary(here: Definitions) -> str:
@@ -384,12 +360,12 @@ def _summary(here: Definitions) -> str:
 def _alternatives(members: list[str], name_length: int) -> str:
     """Return a union type, in parentheses and on several lines if one is too short for it."""
     line = " | ".join(members)
-    if name_length + len(": TypeAlias = ") + len(line) <= _LINE_LENGTH:
+    if name_length + len(": TypeAlias = ") + len(line) <= LINE_LENGTH:
         return line
     return "(\n    " + "\n    | ".join(members) + "\n)"
 
 
-def _exported(enums: list[_Enum], tables: list[_Table], unions: list[_Union]) -> list[str]:
+def _exported(enums: list[EnumView], tables: list[TableView], unions: list[UnionView]) -> list[str]:
     exceptions = [
         name
         for enum in enums
@@ -403,13 +379,13 @@ def _exported(enums: list[_Enum], tables: list[_Table], unions: list[_Union]) ->
     return [item.name for group in (enums, tables, unions) for item in group] + exceptions
 
 
-def _exception(member: EnumMember, python_name: str, base: str) -> _ExceptionClass:
+def _exception(member: EnumMember, python_name: str, base: str) -> ExceptionClassView:
     builtin = member.attributes.get("builtin")
-    return _ExceptionClass(
+    return ExceptionClassView(
         name=str(member.attributes["exception"]),
         bases=base if builtin is None else f"{base}, {builtin}",
         member=python_name,
-        docstring=_docstring(member.doc, [], indent=4),
+        docstring=docstring(member.doc, [], indent=4),
     )
 
 
@@ -426,14 +402,18 @@ def _wire_note(field: Field, schema: Schema) -> str:
         facts.append(f"default {string_literal(field.default_content)}")
     elif field.default_content is not None:
         facts.append("default []")
-    facts += [flag for flag in ("required", "present", "deprecated") if getattr(field, flag)]
-    if field.force_align:
-        facts.append(f"aligned to {field.force_align}")
+    facts += [flag for flag in ("required", "present", "key", "deprecated") if getattr(field, flag)]
+    alignment = vector_alignment(schema, field)
+    if alignment:
+        facts.append(f"aligned to {alignment}")
+    if field.nested is not None:
+        facts.append(f"a FlatBuffer of `{field.nested.rpartition('.')[2]}`")
     return f"Wire: {', '.join(facts)}."
 
 
 def _struct_note(field: Field) -> str:
-    return f"Wire: byte {field.offset}, {_wire_type(field.type)}."
+    key = ", key" if field.key else ""
+    return f"Wire: byte {field.offset}, {_wire_type(field.type)}{key}."
 
 
 def _wire_type(type_: Type) -> str:
@@ -451,29 +431,3 @@ def _wire_default(field: Field, schema: Schema) -> str:
         members = schema.enum(field.type.ref or "").members
         return next((m.name for m in members if m.value == field.default), str(field.default))
     return scalar_literal(field.type, field.default)
-
-
-def _docstring(doc: tuple[str, ...], sections: list[str], *, indent: int) -> str:
-    """Return a docstring of the schema's comment and further sections.
-
-    The first line carries the summary; the caller indents what follows by `indent`.
-    """
-    paragraphs = "\n".join(line.strip() for line in doc).split("\n\n")
-    blocks = [_paragraph(text, indent=indent) for text in paragraphs if text.strip()] + sections
-    text = "\n\n".join(blocks).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    if "\n" not in text and len(text) + indent + 6 <= _LINE_LENGTH:
-        return f'"""{text}"""'
-    return f'"""{text}\n"""'
-
-
-def _paragraph(text: str, *, indent: int, hanging: int = 0) -> str:
-    """Wrap `text` for a block that will stand `indent` columns in, four of them the caller's."""
-    lead = " " * max(indent - 4, 0)
-    return textwrap.fill(
-        " ".join(text.split()),
-        width=_LINE_LENGTH - 4 - (3 if indent <= 4 else 0),
-        initial_indent=lead,
-        subsequent_indent=lead + " " * hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

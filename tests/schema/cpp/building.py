@@ -62,6 +62,7 @@ def compile_native(folder: Path, package: str) -> None:
     command = [
         *(compilers()[0], "-std=c++17", "-O0", "-fPIC", "-shared", "-fvisibility=hidden"),
         *("-fno-strict-aliasing", "-Wall", "-Wextra", "-Wconversion", "-Werror"),
+        f"-DNB_DOMAIN={package}",  # modules of one C++ namespace would share their types
         *(f"-isystem{path}" for path in includes),
         *("-I", str(folder / "include")),
         *sorted(map(str, (folder / "bindings").glob("*.cpp"))),
@@ -121,13 +122,21 @@ class Driver:
         """Return [rule, path, offset, message] of all findings in each of some sound buffers."""
         return self._answers("audit", cases)
 
+    def mutate(self, count: int, seed: int, cases: Iterable[tuple[str, bytes]]) -> str:
+        """Return what `mutate_cases.h` prints about so many damaged copies of sound buffers."""
+        return self._run(("mutate", str(count), str(seed)), cases)
+
     def _answers(self, mode: str, cases: Iterable[tuple[str, bytes | bytearray]]) -> list[Any]:
         # Text in them may hold whatever else ends a line for `splitlines`.
         return [json.loads(line) for line in self._run(mode, cases).split("\n")[:-1]]
 
-    def _run(self, mode: str, cases: Iterable[tuple[str, bytes | bytearray]]) -> str:
+    def _run(
+        self, mode: str | tuple[str, ...], cases: Iterable[tuple[str, bytes | bytearray]]
+    ) -> str:
         sent = b"".join(b"%s %d\n%s" % (type_.encode(), len(data), data) for type_, data in cases)
-        result = subprocess.run([self.program, mode], input=sent, capture_output=True, check=False)
+        arguments = (mode,) if isinstance(mode, str) else mode
+        command = [str(self.program), *arguments]
+        result = subprocess.run(command, input=sent, capture_output=True, check=False)
         assert result.returncode == 0, result.stderr.decode(errors="replace")[:4000]
         return result.stdout.decode()
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.generate import template_directory
-from placewire_codegen.render import Templates, compare, write
+from placewire_codegen.outputs import compare, write
+from placewire_codegen.render import Templates
 from placewire_codegen.resolve import load_schema
 from placewire_codegen.targets import cpp
 
@@ -36,7 +37,9 @@ def shapes_headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
             python=Path("python"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
         ),
     )
-    files = tuple(cpp.render(schema, config, Templates(template_directory(), schema.files)))
+    files = tuple(
+        cpp.render(schema, config, Templates(template_directory(), schema.files, config.package))
+    )
     write(folder, files, compare(folder, files, [config.header_directory]))
     return folder / "include"
 

@@ -11,7 +11,8 @@ import flatbuffers
 import pytest
 from placewire_codegen.config import OutputPaths, ProjectConfig
 from placewire_codegen.generate import template_directory
-from placewire_codegen.render import Templates, compare, write
+from placewire_codegen.outputs import compare, write
+from placewire_codegen.render import Templates
 from placewire_codegen.resolve import load_schema
 from placewire_codegen.targets import cpp
 
@@ -34,7 +35,11 @@ def audit(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Audit:
             python=Path("python"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
         ),
     )
-    files = tuple(cpp.render_readers(schema, config, Templates(template_directory(), schema.files)))
+    files = tuple(
+        cpp.render_readers(
+            schema, config, Templates(template_directory(), schema.files, config.package)
+        )
+    )
     write(folder, files, compare(folder, files, [config.header_directory]))
     include = (folder / "include",)
     source = SOURCES / "audit_driver.cpp"
@@ -153,9 +158,12 @@ def test_an_unknown_union_member_is_found_and_not_entered(audit: Audit) -> None:
     ]
 
 
-def test_a_deprecated_field_is_neither_unknown_nor_looked_at(audit: Audit) -> None:
+def test_a_deprecated_field_is_looked_at_as_the_codec_does(audit: Audit) -> None:
     builder = flatbuffers.Builder()
-    assert audit(finished(builder, tree(builder, old=99))) == []
+    data = finished(builder, tree(builder, old=99))
+    assert without_offsets(audit(data)) == [
+        "UNKNOWN_ENUM_VALUE tree.old 99 is not a value of Color"
+    ]
 
 
 def test_a_slot_behind_the_last_one_is_found(audit: Audit) -> None:

@@ -13,6 +13,7 @@ import pytest
 from placewire_codegen.config import OutputPaths, ProjectConfig, TargetName
 from placewire_codegen.generate import generate
 
+from ..agreement import Judge
 from ..cpp.building import NO_RUNTIME, SANITIZERS, Driver, compile_cpp, compile_native
 
 FOLDER = Path(__file__).parent
@@ -128,5 +129,25 @@ def full_tree(language: ModuleType) -> Any:
         knot=parts.Knot(),
         part=parts.Loop(parts.Loop(parts.label("x")), [pin, parts.Pin()]),
         pair=t.Pair(pin, parts.Pin()),
+        span=t.view.LEAST,
+        spans=[t.view.MOST, t.view.NONE],
+        Visitor=1,
+        visitor=2,
+        Alignments=[3],
         texts=t.Texts(must="", numbers=[1], contents=[t.text("x"), None]),
+        leaf_bytes=language.pack(t.Leaf(-7)),
+        nest=language.pack(
+            t.Tree(name="nested", grid=grid, leaf_bytes=language.pack(t.Leaf(1)), weight=0.25)
+        ),
+        knot_bytes=language.pack(
+            parts.Knot(pins=[pin], tree_bytes=language.pack(t.Tree(name="deep", point=point)))
+        ),
     )
+
+
+@pytest.fixture(scope="module")
+def judge(language: ModuleType, driver: Driver) -> Judge:
+    """Asks C++ and Python about the same buffers."""
+    names = ("Tree", "Stem", "Branch", "Texts")
+    types = {name: getattr(language.language, name) for name in names}
+    return Judge("language", {**types, "Knot": language.parts.Knot}, driver)

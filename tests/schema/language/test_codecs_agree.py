@@ -5,45 +5,23 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ..agreement import Codecs, assert_agreement, codecs_of
 from ..damage import damaged
 from ..strategies import JUNK, objects
 from ..test_codecs_agree import outcome, patient
 
 
-class Codecs(NamedTuple):
-    """Both codecs of one package."""
-
-    native: Any
-    python: Any
-
-
 @pytest.fixture(scope="module")
 def codecs(language: ModuleType) -> Codecs:
     assert language.codec_name()
-    return Codecs(import_module("language._native"), import_module("language._pure"))
-
-
-def assert_agreement(codecs: Codecs, type_: type[Any], data: bytes) -> bool:
-    """Compare what both say about a buffer; return whether it is sound."""
-    findings = [codec.verify(type_, data) for codec in codecs]
-    assert findings[0] == findings[1]
-    for strict in (True, False):
-        reports: list[list[Any]] = [[], []]
-        native, python = (
-            outcome(lambda: codec.unpack(type_, data, strict, report))  # noqa: B023
-            for codec, report in zip(codecs, reports, strict=True)
-        )
-        assert native == python
-        assert reports[0] == reports[1]
-    return not findings[0]
+    return codecs_of("language")
 
 
 @pytest.mark.parametrize("name", ["Tree", "Stem", "Leaf", "Texts", "OldTexts", "Aligned"])

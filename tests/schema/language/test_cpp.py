@@ -2,74 +2,17 @@
 
 from __future__ import annotations
 
-import enum
 import random
-from collections.abc import Iterable, Sequence
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
-from ..cpp.building import Driver, Fault
+from ..agreement import JsonWriter, Judge
+from ..cpp.building import Driver
 from ..damage import damaged
 from ..forging import Forged
-from ..strategies import objects
-
-Case = tuple[str, bytes]
-Said = tuple[str, str, int | None, str] | None
-
-
-class Judge:
-    """Asks the Python codec and the C++ driver about the same buffers."""
-
-    def __init__(self, language: ModuleType, driver: Driver) -> None:
-        self.language = language
-        self.driver = driver
-        self._verify = import_module("language._pure.verify")
-        self._describe = import_module("language.reflection").describe
-
-    def structure(self, cases: Sequence[Case]) -> list[Said]:
-        """Return the broken rule of each buffer, on which both must agree."""
-        in_cpp = [
-            (answer.rule, answer.path, answer.offset, answer.message)
-            if isinstance(answer, Fault)
-            else None
-            for answer in self.driver.verify(cases)
-        ]
-        in_python = [self._said_in_python(*case) for case in cases]
-        assert in_cpp == in_python
-        return in_python
-
-    def meaning(self, cases: Sequence[Case]) -> list[tuple[str, str]]:
-        """Return rule and path of all findings in some sound buffers; both must agree on them."""
-        in_cpp = self.driver.audit(cases)
-        in_python = [
-            [
-                [finding.rule, finding.path, finding.offset, finding.message]
-                for finding in self.language.verify(self._type(name), data)
-            ]
-            for name, data in cases
-        ]
-        assert in_cpp == in_python
-        return [(rule, path) for findings in in_cpp for rule, path, *_ in findings]
-
-    def _type(self, name: str) -> type[Any]:
-        module = self.language.parts if name == "Knot" else self.language.language
-        type_: type[Any] = getattr(module, name)
-        return type_
-
-    def _said_in_python(self, name: str, data: bytes) -> Said:
-        table = self._describe(self._type(name))
-        extent = self._verify.measure(table, memoryview(data))
-        finding = self._verify.find_structural_fault(extent)
-        return finding and (finding.rule, finding.path, finding.offset, finding.message)
-
-
-@pytest.fixture(scope="module")
-def judge(language: ModuleType, driver: Driver) -> Judge:
-    return Judge(language, driver)
+from ..packages import examples
 
 
 @pytest.fixture(scope="module")
@@ -81,66 +24,14 @@ def full(language: ModuleType, full_tree: Any) -> bytes:
 
 def random_trees(types: Any, count: int) -> list[Any]:
     """Return random trees, always the same ones."""
-    found: list[Any] = []
-
-    @settings(
-        max_examples=count,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(objects(types.Tree, largest_list=2))
-    def collect(tree: Any) -> None:
-        found.append(tree)
-
-    collect()
-    return found
-
-
-def as_json(value: Any) -> Any:
-    """Return an object as `print_json.h` prints it."""
-    reflection = import_module("language.reflection")
-    if type(value).__mro__[-2] in reflection.tables() or type(value) in reflection.tables():
-        return _fields_as_json(reflection.describe(type(value)).fields, value)
-    if type(value).__mro__[-2] in reflection.structs():
-        return _fields_as_json(reflection.describe_struct(type(value)).fields, value)
-    match value:
-        case enum.IntFlag():
-            return value.name if value in list(type(value)) else int(value)
-        case enum.IntEnum():
-            return value.name
-        case bytes() | list():
-            return [as_json(item) for item in value]
-        case float() | int() | str() | None:
-            return value
-    return value.value  # a string in a union
-
-
-def _fields_as_json(fields: Iterable[Any], value: Any) -> dict[str, Any]:
-    members = {}
-    for field in fields:
-        union = getattr(field.type, "element", field.type)
-        content = getattr(value, field.name)
-        has_tag = content is not None or union is field.type
-        if type(union).__name__ == "UnionInfo" and has_tag:
-            members[f"{field.wire_name}_type"] = _tags(union, content)
-        if content is not None:
-            members[field.wire_name] = as_json(content)
-    return members
-
-
-def _tags(union: Any, value: Any) -> Any:
-    if isinstance(value, list):
-        return [_tags(union, item) for item in value]
-    tags = [tag for tag, type_ in union.members.items() if type_ is type(value)]
-    return union.member_names[tags[0] if tags else 0]
+    return examples(types.Tree, count)
 
 
 def test_views_see_what_was_packed(
     language: ModuleType, types: Any, driver: Driver, full_tree: Any
 ) -> None:
     trees = [full_tree, *random_trees(types, 60)]
+    as_json = JsonWriter("language").value
     seen = driver.read_all([("Tree", language.pack(tree)) for tree in trees])
     assert len(seen) == len(trees) > 50
     assert [repr(tree) for tree in seen] == [repr(as_json(tree)) for tree in trees]
@@ -162,6 +53,7 @@ def test_both_say_the_same_about_damaged_trees(
     source = random.Random("language")
     originals = [full] * 3000 + [language.pack(tree) for tree in random_trees(types, 60)] * 30
     cases = [("Tree", damaged(original, source)) for original in originals]
+    cases.append(("Tree", with_another_slot(full)))
     said = judge.structure(cases)
     sound = [case for case, finding in zip(cases, said, strict=True) if finding is None]
     assert len(sound) > 500
@@ -173,6 +65,15 @@ def test_both_say_the_same_about_damaged_trees(
         *("UNION_TAG_MISSING", "UNION_VALUE_MISSING", "UNION_LENGTH_MISMATCH"),
         *("REQUIRED_FIELD_MISSING", "MISALIGNED", "FIELD_OUTSIDE_TABLE"),
     }
+
+
+def with_another_slot(data: bytes) -> bytes:
+    """Return a buffer whose root has a vtable that reaches into the table behind it."""
+    changed = Forged(data)
+    vtable = changed.vtable(changed.root())
+    changed.put(vtable, 2, changed.u16(vtable) + 2)
+    assert changed.u16(vtable + changed.u16(vtable) - 2)
+    return bytes(changed)
 
 
 STEM_CONTENTS, STEM_WORD, STEM_WORDS = 1, 5, 7

@@ -23,6 +23,7 @@ PROBLEMS = {
     "empty_element": f"stem.words[1]: {ABSENT}",
     "absent_union": f"stem.wide: {ABSENT}",
     "unknown_flag": f"rights[0]: {UNKNOWN}",
+    "nested_not_sound": "nest: holds no sound FlatBuffer of its root table",
 }
 
 
@@ -42,7 +43,7 @@ def printed(generated: Path, compiler: str) -> dict[str, str]:
 
 
 def test_everything_printed_is_looked_at(printed: dict[str, str]) -> None:
-    assert set(printed) == {*PACKED, *PROBLEMS, "verified"}
+    assert set(printed) == {*PACKED, *PROBLEMS, "verified", "sorted"}
 
 
 @pytest.mark.parametrize("name", PACKED)
@@ -69,6 +70,10 @@ def test_a_problem_has_a_path(printed: dict[str, str], name: str) -> None:
 
 def test_its_own_verifier_finds_its_bytes_sound(printed: dict[str, str]) -> None:
     assert printed["verified"] == "yes"
+
+
+def test_objects_are_sorted_by_their_key(printed: dict[str, str]) -> None:
+    assert printed["sorted"] == "-2 0 3 9"
 
 
 @pytest.mark.parametrize("compiler_name", compilers())

@@ -9,6 +9,7 @@
 
 #include "placewire/schema/language/verifier.h"
 #include "placewire/schema/language/writer.h"
+#include "placewire/schema/sort.h"
 
 namespace {
 
@@ -72,6 +73,32 @@ Stem stem() {
   return result;
 }
 
+template <class T>
+std::vector<std::uint8_t> packed(const T& object) {
+  std::vector<std::uint8_t> bytes;
+  static_cast<void>(schema::pack(object, bytes));
+  return bytes;
+}
+
+Tree nested_tree() {
+  Tree result;
+  result.name = "nested";
+  result.grid = grid();
+  result.leaf_bytes = packed(Leaf{1});
+  result.weight = 0.25;
+  return result;
+}
+
+parts::Knot nested_knot(const parts::Pin& pin) {
+  Tree tree;
+  tree.name = "deep";
+  tree.point = point();
+  parts::Knot result;
+  result.pins = {pin};
+  result.tree_bytes = packed(tree);
+  return result;
+}
+
 Tree tree() {
   const parts::Pin pin{Shade::DARK, 65535};
   Tree result;
@@ -112,10 +139,18 @@ Tree tree() {
   loop.pins = {pin, parts::Pin{}};
   result.part = Box(loop);
   result.pair = {pin, parts::Pin{}};
+  result.span = schema::language::view_::LEAST;
+  result.spans = {schema::language::view_::MOST, schema::language::view_::NONE};
+  result.Visitor = 1;
+  result.visitor = 2;
+  result.Alignments_ = {3};
   Texts& texts = result.texts.emplace();
   texts.must = "";
   texts.numbers = {1};
   texts.contents = {text{"x"}, std::monostate()};
+  result.leaf_bytes = packed(Leaf{-7});
+  result.nest = packed(nested_tree());
+  result.knot_bytes = packed(nested_knot(pin));
   return result;
 }
 
@@ -141,6 +176,9 @@ void print_problems() {
   damaged = tree();
   damaged.rights->front() = static_cast<Access>(8);
   pack_and_print("unknown_flag", damaged);
+  damaged = tree();
+  damaged.nest = packed(Leaf{1});
+  pack_and_print("nested_not_sound", damaged);
 }
 
 void print_verified() {
@@ -148,6 +186,14 @@ void print_verified() {
   const bool is_packed = schema::language::pack_tree(tree(), bytes).ok();
   const bool is_sound = schema::language::verify_tree({bytes.data(), bytes.size()}).ok();
   std::printf("verified %s\n", is_packed && is_sound ? "yes" : "no");
+}
+
+void print_sorted() {
+  std::vector<Leaf> leaves = {Leaf{3}, Leaf{-2}, Leaf{9}, Leaf{0}};
+  schema::sort_by_key(leaves);
+  std::printf("sorted");
+  for (const Leaf& leaf : leaves) std::printf(" %d", static_cast<int>(leaf.value));
+  std::printf("\n");
 }
 
 }  // namespace
@@ -169,4 +215,5 @@ int main() {
   pack_and_print("aligned_texts", aligned);
   print_problems();
   print_verified();
+  print_sorted();
 }
