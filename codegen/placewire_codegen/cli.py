@@ -151,13 +151,15 @@ def _report(result: Result, root: Path, *, check: bool, verbose: bool) -> None:
         typer.echo(f"{len(result.files)} files, all fresh.", err=True)
         return
     if check:
+        clashing = {clash.path for clash in changes.clashes}
         for problem, paths in (
             ("missing", changes.missing),
             ("not fresh", changes.different),
             ("left over", changes.left_over),
         ):
             for path in paths:
-                typer.echo(f"{_shown(root, path)}: {problem}")
+                if path not in clashing:
+                    typer.echo(f"{_shown(root, path)}: {problem}")
         for clash in changes.clashes:
             typer.echo(f"{_shown(root, clash.path)}: {clash.reason}")
         typer.echo("Run `placewire generate` and commit the result.", err=True)

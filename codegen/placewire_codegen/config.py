@@ -207,6 +207,9 @@ def command_line_project(
         ConfigError: A value is not usable.
     """
     name = Name(schemas[0].stem).snake if package is None else package
+    problem = why_not_package(name)
+    if problem:
+        raise ConfigError(f"--package: {problem}; choose another name")
     if name in _SHARED_FOLDERS:
         folders = ", ".join(f"`{folder}`" for folder in _SHARED_FOLDERS)
         raise ConfigError(f"--package: {folders} are folders that packages share, not packages")
@@ -254,7 +257,12 @@ def _validated(values: dict[str, Any], source: str) -> ProjectConfig:
         return ProjectConfig.model_validate(values)
     except ValidationError as error:
         problems = "; ".join(
-            ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"]]))
+            ": ".join(filter(None, [".".join(map(str, problem["loc"])), _words(problem["msg"])]))
             for problem in error.errors()
         )
         raise ConfigError(f"{source}: {problems}") from error
+
+
+def _words(message: str) -> str:
+    """What a validator says, without the name of the exception that pydantic puts in front."""
+    return message.removeprefix("Value error, ")

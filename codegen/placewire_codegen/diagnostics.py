@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 _WIDEST_QUOTE = 100
@@ -28,7 +28,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+        return [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a character offset, both counted from 1, columns in characters."""

@@ -80,6 +80,10 @@ def _collector_paused() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            if gc.get_freeze_count() == 0:
+                # Both together make the trees old, or all of them would be visited right away.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

@@ -11,6 +11,8 @@ from .presence import DeclaredTable
 
 # The offset to the vtable, and what may have to stand in front of it.
 _HEAD_SIZE = 8
+# An offset and the tag of a union, with all that may have to stand in front of them.
+_WIDEST_WITHOUT_STRUCT = 4 + 3 + 2 * 8 - 1
 
 
 def inline_bound(table: TableDefinition, structs: Mapping[str, StructDefinition]) -> int:
@@ -40,7 +42,11 @@ def _field_bound(field: Field, structs: Mapping[str, StructDefinition]) -> int:
 
 def check_sizes(tables: Iterable[DeclaredTable], structs: Mapping[str, StructDefinition]) -> None:
     """Report tables that may not fit into what a vtable can say."""
+    widest = max((struct.size + struct.alignment for struct in structs.values()), default=0)
+    few_fields = (MAXIMUM_INLINE_SIZE - _HEAD_SIZE) // max(widest, _WIDEST_WITHOUT_STRUCT)
     for table in tables:
+        if len(table.definition.fields) <= few_fields:
+            continue  # nearly always, and to add up what each takes is slow
         bound = inline_bound(table.definition, structs)
         if bound > MAXIMUM_INLINE_SIZE:
             table.context.require(

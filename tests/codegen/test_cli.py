@@ -117,7 +117,7 @@ def test_a_missing_schema_is_a_failure_with_its_name(project: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('package = "garden"', 'package = "the garden"', "'the garden' is not an import name"),
+        ('package = "garden"', 'package = "the garden"', "package: 'the garden' is not an import"),
         ('package = "garden"', "", "package: Field required"),
         ('schemas = ["garden.fbs"]', "schemas = []", "schemas: "),
         ('targets = ["python"]', 'targets = ["rust"]', "targets.0: Input should be 'python'"),
@@ -298,6 +298,15 @@ def test_a_name_that_no_code_can_have_is_wrong_usage(
     result = run("--schema", "garden.fbs", "--out", "there", "--target", "cpp", *arguments)
     assert (result.exit_code, message in result.stderr) == (2, True)
     assert files_below(project) == ["garden.fbs", "pyproject.toml"]
+
+
+def test_a_file_whose_name_is_no_package_needs_one(project: Path) -> None:
+    (project / "garden.fbs").rename(project / "class.fbs")
+    result = run("--schema", "class.fbs", "--out", "there")
+    assert result.stderr == (
+        "error: --package: 'class' is a keyword of Python; choose another name\n"
+    )
+    assert run("--schema", "class.fbs", "--out", "there", "--package", "g").exit_code == 0
 
 
 @pytest.mark.parametrize(

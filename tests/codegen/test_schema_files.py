@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 from pathlib import Path
 
@@ -238,3 +239,27 @@ def test_includes_that_nest_too_deep_are_a_defect_and_no_crash(tmp_path: Path) -
         text = f'include "{number + 1}.fbs"; table T{number} {{}}'
         (tmp_path / f"{number}.fbs").write_text(text, encoding="utf-8")
     assert "more than 100 nested includes" in message_of(tmp_path, "0.fbs")
+
+
+def test_objects_that_the_collector_was_told_to_leave_stay_so(tmp_path: Path) -> None:
+    (tmp_path / "a.fbs").write_text("table T {}")
+    gc.freeze()
+    try:
+        before = gc.get_freeze_count()
+        load_schema([tmp_path / "a.fbs"], root=tmp_path)
+        assert gc.get_freeze_count() == before > 0
+    finally:
+        gc.unfreeze()
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_goes_on_as_it_did(tmp_path: Path, enabled: bool) -> None:
+    (tmp_path / "a.fbs").write_text("table T {}")
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        load_schema([tmp_path / "a.fbs"], root=tmp_path)
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert gc.get_freeze_count() == 0

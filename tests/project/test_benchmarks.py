@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
+from pathlib import Path
 
 import pytest
+from placewire_codegen.resolve import load_schema
 
 from benchmarks.__main__ import BENCHMARKS
+from benchmarks.front_end import large_schema
 from benchmarks.measure import (
     Comparison,
     NotMeasured,
@@ -70,3 +73,10 @@ def test_durations_are_written_with_the_unit_that_fits(seconds: float, text: str
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_offers_run(name: str) -> None:
     assert callable(importlib.import_module(f"benchmarks.{name}").run)
+
+
+def test_the_large_schema_is_as_large_as_that_of_tflite(tmp_path: Path) -> None:
+    path = tmp_path / "operators.fbs"
+    path.write_text(large_schema(), encoding="utf-8")
+    assert path.stat().st_size >= 45_000
+    assert len(load_schema([path], root=tmp_path).tables) == 170

@@ -126,10 +126,7 @@ class _Writer:
 
     def _write_file(self, file: _File, earlier: list[_File]) -> None:
         is_entry = file.name == "schema.fbs"
-        includes = earlier if is_entry else [f for f in earlier if self._chance(0.7)]
-        if not is_entry and includes != earlier:
-            includes = earlier  # what is defined there may be used here
-        file.lines += [f'include "{other.name}";' for other in includes]
+        file.lines += [f'include "{other.name}";' for other in earlier]
         file.lines += ['attribute "present";', "attribute rank;"]
         writers: list[Callable[[], tuple[_Definition, list[str]]]] = []
         writers += [self._enum] * self._random.randint(0, 2)
