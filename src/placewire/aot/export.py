@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,7 +20,7 @@ from .container import assemble
 from .decompose import Unsupported, decompose
 from .delegates import lower_delegates
 from .devices import PropagateDevicePass
-from .emit import BlobPool, ConstantPool, emit_method
+from .emit import BlobPool, ConstantPool, emit_constant_method, emit_method
 from .in_place import write_in_place
 from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
@@ -81,8 +81,8 @@ class Artifact:
         report: How it came about.
     """
 
-    file: PteFile
-    pte: bytes
+    file: PteFile = field(repr=False)
+    pte: bytes = field(repr=False)
     report: Report
 
     @property
@@ -103,6 +103,7 @@ def export(
     dynamic_shapes: Any = None,
     partitioners: Sequence[Partitioner] = (),
     passes: Sequence[Pass] = (),
+    constant_methods: Mapping[str, Any] | None = None,
     config: ExportConfig | None = None,
 ) -> Artifact:
     """Lower a model to a program.
@@ -115,6 +116,9 @@ def export(
         dynamic_shapes: As `torch.export.export` takes it, for a module.
         partitioners: What chooses the parts that backends get; the first one takes first.
         passes: Passes to run on every method after devices are known and before memory is planned.
+        constant_methods: Methods without arguments that give back a value known ahead of time, such
+            as `{"get_vocab_size": 32000}`: a tensor, number, string, bool or None, or a nesting of
+            them in tuples, lists and dictionaries.
         config: What else can be chosen.
 
     Raises:
@@ -129,10 +133,14 @@ def export(
     report = Report()
     with report.stage("torch.export"):
         programs = _programs(model, args, kwargs, dynamic_shapes)
+    getters = dict(constant_methods or {})
+    if twice := sorted(programs.keys() & getters.keys()):
+        raise ValueError(f"{', '.join(twice)}: a method and a constant method have the same name")
     with _paused_collector():
         lowering = _Lowering(config, report, tuple(partitioners), tuple(passes))
         methods = lowering.decomposed(programs)
-        return lowering.artifact([lowering.planned(method) for method in methods])
+        planned = [lowering.planned(method) for method in methods]
+        return lowering.artifact(planned, getters)
 
 
 @contextmanager
@@ -232,7 +240,9 @@ class _Lowering:
                 method, self.config.alignment, self.config.planner, devices=devices
             )
 
-    def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
+    def artifact(
+        self, methods: list[tuple[MethodGraph, MemoryPlan]], getters: Mapping[str, Any]
+    ) -> Artifact:
         with self.report.stage("emit"):
             plans = [
                 emit_method(
@@ -246,11 +256,15 @@ class _Lowering:
                 )
                 for method, plan in methods
             ]
+            constant_plans = [
+                emit_constant_method(name, value, self.constants, self.initial_values)
+                for name, value in getters.items()
+            ]
         for (method, memory), plan in zip(methods, plans, strict=True):
             notes = self.notes[method.name]
             self.report.methods[plan.name] = report_of(plan, memory, notes)
         with self.report.stage("container"):
-            file = assemble(plans, self.constants, self.initial_values, self.blobs)
+            file = assemble(plans, self.constants, self.initial_values, self.blobs, constant_plans)
             data = file.to_bytes()
         with self.report.stage("validate"):
             errors = [finding for finding in validate(data) if finding.level == "error"]

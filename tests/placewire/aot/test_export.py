@@ -112,3 +112,9 @@ def test_example_arguments_beside_an_exported_program_are_refused() -> None:
 def test_no_methods_at_all_are_refused() -> None:
     with pytest.raises(ValueError, match="no method"):
         export({})
+
+
+def test_an_artifact_shows_its_report_and_not_its_bytes() -> None:
+    text = repr(export(_network(), (torch.zeros(2, 8),)))
+    assert text.startswith("Artifact(report=Report(")
+    assert len(text) < 2000
