@@ -22,6 +22,7 @@ from .delegates import lower_delegates
 from .devices import PropagateDevicePass
 from .emit import BlobPool, ConstantPool, emit_constant_method, emit_method
 from .in_place import write_in_place
+from .invariants import CheckedPass
 from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
 from .partition import Partitioner, partition, preserved_operators
@@ -122,14 +123,17 @@ def export(
         config: What else can be chosen.
 
     Raises:
+        TypeError: An argument is not of the kind described above.
         UnsupportedError: The model has operators or constructs that cannot be exported; all of them
             are listed.
         PartitionError: A partitioner gives partitions that no order of the graph can call.
         InvalidArgumentError: A delegate names a device that there cannot be.
         UnboundedSizeError: A dynamic dimension has no maximum.
+        InvalidGraphError: A pass left a graph that cannot be emitted.
         InvalidOutputError: The validator rejects the result.
     """
     config = config or ExportConfig()
+    _check_steps(partitioners, passes)
     report = Report()
     with report.stage("torch.export"):
         programs = _programs(model, args, kwargs, dynamic_shapes)
@@ -168,14 +172,38 @@ def _programs(
             model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False
         )
         return {"forward": exported}
+    programs = {"forward": model} if isinstance(model, ExportedProgram) else model
+    if not _are_exported(programs):
+        raise TypeError(
+            f"cannot export {type(model).__name__}; expected a module, an ExportedProgram, or a "
+            "dictionary of ExportedPrograms by method"
+        )
     if args is not None or kwargs is not None or dynamic_shapes is not None:
         raise TypeError(
             "example arguments and dynamic shapes are for a module; this one is exported"
         )
-    programs = {"forward": model} if isinstance(model, ExportedProgram) else dict(model)
     if not programs:
         raise ValueError("there is no method to export")
-    return programs
+    return dict(programs)
+
+
+def _are_exported(programs: object) -> bool:
+    return isinstance(programs, Mapping) and all(
+        isinstance(program, ExportedProgram) for program in programs.values()
+    )
+
+
+def _check_steps(partitioners: Sequence[object], passes: Sequence[object]) -> None:
+    """Refuse what is no partitioner or pass before torch has spent time on the model."""
+    for name, steps, protocol in (
+        ("partitioners", partitioners, Partitioner),
+        ("passes", passes, Pass),
+    ):
+        if not isinstance(steps, Sequence):
+            raise TypeError(f"{name} is a {type(steps).__name__}; expected a list")
+        for step in steps:
+            if not isinstance(step, protocol) or isinstance(step, type):
+                raise TypeError(f"{name} has {step!r}, which is no {protocol.__name__}")
 
 
 @dataclass
@@ -221,6 +249,7 @@ class _Lowering:
             return decompose(method, Recipes(method.fakes, self.target))
 
     def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
+        devices = self.config.enable_device_memory_planning
         with self.report.stage("layouts"):
             make_layouts_explicit(method)
         with self.report.stage("simplify"):
@@ -229,13 +258,14 @@ class _Lowering:
         with self.report.stage("specs"):
             add_specs(method)
         with self.report.stage("passes"):
-            passes = (PropagateDevicePass(self.config), *self.passes, ShareMemory())
+            passes: list[Pass] = [PropagateDevicePass(self.config)]
+            passes += [CheckedPass(step, self.target, devices) for step in self.passes]
+            passes.append(ShareMemory())
             results = run_passes(passes, method, {"kernels", "specs"})
         self.notes[method.name] = {
             name: result.summary for name, result in results.items() if result.summary
         }
         with self.report.stage("plan memory"):
-            devices = self.config.enable_device_memory_planning
             return method, plan_memory(
                 method, self.config.alignment, self.config.planner, devices=devices
             )
