@@ -137,6 +137,7 @@ def export(
     report = Report()
     with report.stage("torch.export"):
         programs = _programs(model, args, kwargs, dynamic_shapes)
+    config.check_methods(programs)
     getters = dict(constant_methods or {})
     if twice := sorted(programs.keys() & getters.keys()):
         raise ValueError(f"{', '.join(twice)}: a method and a constant method have the same name")
@@ -256,7 +257,7 @@ class _Lowering:
             simplify(method)
             write_in_place(method, self.target)
         with self.report.stage("specs"):
-            add_specs(method)
+            add_specs(method, names=self.config.names)
         with self.report.stage("passes"):
             passes: list[Pass] = [PropagateDevicePass(self.config)]
             passes += [CheckedPass(step, self.target, devices) for step in self.passes]
