@@ -78,7 +78,7 @@ def test_what_cannot_be_exported_is_listed_and_nothing_is_written(
     [
         ("models.py", "is not of the form module.py:factory, nor a .pt2 file"),
         ("models.py:missing", "has no 'missing'; it has network, number, torch, unsupported"),
-        ("models.py:number", "gives a int; expected (module, (argument, ...))"),
+        ("models.py:number", "gives int; expected (module, (argument, ...))"),
         ("absent.py:network", "there is no such file"),
         ("absent.pt2", "there is no such file"),
         ("no_such_package:network", "cannot import no_such_package"),
@@ -94,6 +94,18 @@ def test_a_source_that_is_no_model_is_refused_with_what_is(
     with pytest.raises(SourceError) as caught:
         load_source(source)
     assert message in str(caught.value)
+
+
+def test_a_file_does_not_take_the_place_of_a_module_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from placewire.aot.source import load_source
+
+    (tmp_path / "json.py").write_text(MODELS)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    _, args, _ = load_source(f"{tmp_path / 'json.py'}:network")
+    assert args is not None
+    assert sys.modules["json"] is json
 
 
 def test_a_device_that_there_cannot_be_is_refused(tmp_path: Path) -> None:
