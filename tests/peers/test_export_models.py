@@ -88,6 +88,19 @@ def test_several_methods_run_from_one_program() -> None:
     assert len(artifact.pte) < len(export(exported["plain"]).pte) * 2
 
 
+def test_constant_methods_give_their_constants_on_the_runtime() -> None:
+    constants = {
+        "get_vocab_size": 32000,
+        "get_rates": (0.5, [True, "x"]),
+        "get_table": torch.eye(3),
+    }
+    pte = export(torch.nn.ReLU(), (torch.zeros(2),), constant_methods=constants).pte
+    assert_same(run(pte, [torch.tensor([-1.0, 1.0])]), [torch.tensor([0.0, 1.0])])
+    assert_same(run(pte, [], "get_vocab_size"), [32000])
+    assert_same(run(pte, [], "get_rates"), [0.5, True, "x"])
+    assert_same(run(pte, [], "get_table"), [torch.eye(3)])
+
+
 @cache
 def _exported(model: ExportModel) -> tuple[Any, ExportedProgram]:
     torch.manual_seed(0)

@@ -5,6 +5,7 @@ from .delegates import PartitionError
 from .devices import PropagateDevicePass
 from .export import Artifact, InvalidOutputError, UnsupportedError, export
 from .graph import GraphInput, InputKind, MethodGraph
+from .invariants import InvalidGraphError
 from .partition import (
     Backend,
     EverythingPartitioner,
@@ -25,6 +26,7 @@ __all__ = [
     "ExportConfig",
     "GraphInput",
     "InputKind",
+    "InvalidGraphError",
     "InvalidOutputError",
     "MethodGraph",
     "MethodReport",

@@ -339,13 +339,17 @@ def _may_alias(op: OpOverload) -> bool:
 
 
 def _origins(graph: fx.Graph) -> list[_Traced]:
-    """The origin of each result of a trace."""
+    """The origin of each result of a trace.
+
+    Raises:
+        NotRewritableError: The trace writes to an argument. What it has made itself it may write.
+    """
+    places = {node: place for place, node in enumerate(graph.find_nodes(op="placeholder"))}
     for node in graph.nodes:
-        if node.op == "call_function" and is_write(node):
+        if node.op == "call_function" and is_write(node) and _reaches_argument(node, places):
             raise NotRewritableError(
                 f"{node.target} writes to an argument of an operator that hides it"
             )
-    places = {node: place for place, node in enumerate(graph.find_nodes(op="placeholder"))}
     results = graph.output_node().args[0]
     listed = results if isinstance(results, list | tuple) else [results]
     return [_origin(result, places) for result in listed]
@@ -369,6 +373,20 @@ def _origin(node: Any, places: dict[fx.Node, int]) -> _Traced:
         steps = None if steps is None or step is None or not _is_plain(step) else [step, *steps]
         node = source
     return (places[node], None if steps is None else tuple(steps)) if node in places else None
+
+
+def _reaches_argument(write: fx.Node, places: dict[fx.Node, int]) -> bool:
+    """Whether what a call writes to is an argument of the trace or a view of one."""
+    assert isinstance(write.target, OpOverload)
+    schema = write.target._schema
+    given = dict(zip((one.name for one in schema.arguments), write.args, strict=False))
+    given.update(write.kwargs)
+    written: list[Any] = [
+        given.get(one.name) for one in schema.arguments if one.alias_info is not None
+    ]
+    reached: list[fx.Node] = []
+    fx.map_arg(written if schema.is_mutable else write.args, reached.append)
+    return any(_origin(node, places) is not None for node in reached)
 
 
 def _is_plain(step: Step) -> bool:

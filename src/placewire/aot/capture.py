@@ -42,13 +42,13 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
     except NotRewritableError as error:
         reason = error
     alias = reason.source
-    if not reason.final:
-        alias = hidden_alias(program.graph, FakeValues(_values(program)))
-    if alias is None:
-        try:
+    try:
+        if not reason.final:
+            alias = hidden_alias(program.graph, FakeValues(_values(program)))
+        if alias is None:
             return _functional(name, program.run_decompositions({}))
-        except NotRewritableError:
-            alias = reason.source
+    except NotRewritableError:
+        alias = reason.source
     what = "a write" if alias is None else str(alias.target)
     where = None if alias is None else source_of(alias)
     graph = fx.Graph()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -14,6 +15,8 @@ __all__ = ["ExportConfig", "PerMethod"]
 
 PerMethod = bool | dict[str, bool]
 """A setting for all methods, or for each by name; what a dictionary does not name is False."""
+
+_PER_METHOD = ("skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs")
 
 
 class ExportConfig(BaseModel):
@@ -57,7 +60,7 @@ class ExportConfig(BaseModel):
 
     @model_validator(mode="after")
     def _skips_nothing_without_planning(self) -> ExportConfig:
-        for setting in ("skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs"):
+        for setting in _PER_METHOD:
             value = getattr(self, setting)
             asked = any(value.values()) if isinstance(value, dict) else value
             if asked and not self.enable_device_memory_planning:
@@ -66,6 +69,21 @@ class ExportConfig(BaseModel):
                     "are none; leave that on, or do not skip"
                 )
         return self
+
+    def check_methods(self, methods: Collection[str]) -> None:
+        """Refuse settings for methods that there are not.
+
+        Raises:
+            ValueError: A dictionary names another method.
+        """
+        for setting in _PER_METHOD:
+            value = getattr(self, setting)
+            unknown = sorted(set(value) - set(methods)) if isinstance(value, dict) else []
+            if unknown:
+                raise ValueError(
+                    f"{setting} names {', '.join(unknown)}; the methods are "
+                    f"{', '.join(sorted(methods))}"
+                )
 
     def for_method(self, setting: str, method: str) -> bool:
         """The value of a per-method setting for one method."""

@@ -21,13 +21,16 @@ def assemble(
     constants: ConstantPool,
     initial_values: ConstantPool,
     blobs: BlobPool,
+    constant_plans: list[ExecutionPlan],
 ) -> PteFile:
     """A file of methods, in the order of their names, and the data that they share.
+
+    Constant methods come after the others, in the order in which they are given.
 
     If any of it is on a device, the file carries the device table.
     """
     program = Program(
-        execution_plan=sorted(plans, key=lambda plan: plan.name),
+        execution_plan=[*sorted(plans, key=lambda plan: plan.name), *constant_plans],
         constant_segment=SubsegmentOffsets(segment_index=0, offsets=constants.offsets()),
     )
     segments: list[Any] = [constants.segment()]

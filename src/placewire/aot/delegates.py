@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from placewire_schema.errors import InvalidArgumentError
+from torch._ops import OpOverload
 from torch.fx.passes.utils.fuser_utils import topo_sort
 
 from placewire.device import Device
@@ -16,7 +17,7 @@ from .control_flow import control_flow_of, is_control_flow, operands_of
 from .subgraph import Subgraph, cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from placewire_schema.program import CompileSpec
     from torch import fx
@@ -42,7 +43,7 @@ __all__ = [
 
 
 class PartitionError(ValueError):
-    """Partitions overlap or are not convex, so no order of the graph can call them."""
+    """Partitions overlap, are not convex, or hold what no delegate can compute."""
 
 
 @dataclass(slots=True, eq=False)
@@ -167,29 +168,54 @@ def insert_delegates(
         compat: The runtime that the program is for.
 
     Raises:
-        PartitionError: The partitions cannot be called one after the other.
+        PartitionError: The partitions cannot be called one after the other, or have nodes that are
+            no operators of the graph.
         InvalidArgumentError: A `target_device` is not a device.
     """
+    position = {node: place for place, node in enumerate(method.graph.nodes)}
     taken: set[fx.Node] = set()
     for partition in partitions:
-        if not partition.nodes or not taken.isdisjoint(partition.nodes):
-            raise PartitionError(f"partitions of {partition.backend.id} are empty or overlap")
+        _check(partition, position, taken)
         taken.update(partition.nodes)
+        nodes = tuple(sorted(partition.nodes, key=position.__getitem__))
         device = delegate_device(partition.compile_specs)
-        inside = set(partition.nodes)
+        inside = set(nodes)
         embedded = {
             node: given
             for node, given in constants.items()
             if (compat == "executorch-1.5" if device else inside.issuperset(node.users))
         }
-        subgraph = cut(partition.nodes, embedded, method.fakes)
+        subgraph = cut(nodes, embedded, method.fakes)
         name = f"delegate_{len(method.delegates)}"
         method.delegates[name] = Delegate(
             partition.backend, partition.compile_specs, device, subgraph.program
         )
-        _replace(method, partition, subgraph, name)
+        _replace(method, nodes, subgraph, name)
     if partitions:
         _put_in_order(method.graph)
+
+
+def _check(
+    partition: Partition, position: Mapping[fx.Node, int], taken: Collection[fx.Node]
+) -> None:
+    """Refuse a partition that cannot become a delegate, whatever its surroundings are."""
+    nodes, backend = partition.nodes, partition.backend.id
+    if not nodes or len(set(nodes)) < len(nodes) or any(node in taken for node in nodes):
+        raise PartitionError(f"partitions of {backend} are empty or overlap")
+    for node in nodes:
+        if node not in position:
+            raise PartitionError(f"a partition of {backend} has {node}, which is not in the graph")
+        if not _can_be_delegated(node):
+            raise PartitionError(
+                f"a partition of {backend} has {node}; only operators that change no tensor, and "
+                "computations with their results and sizes, can go to a backend"
+            )
+
+
+def _can_be_delegated(node: fx.Node) -> bool:
+    if node.op != "call_function" or is_delegate_call(node) or is_control_flow(node.target):
+        return False
+    return not (isinstance(node.target, OpOverload) and node.target._schema.is_mutable)
 
 
 def lower_delegates(method: MethodGraph) -> None:
@@ -210,14 +236,16 @@ def lower_delegates(method: MethodGraph) -> None:
         lower_delegates(body)
 
 
-def _replace(method: MethodGraph, partition: Partition, subgraph: Subgraph, name: str) -> None:
+def _replace(
+    method: MethodGraph, nodes: tuple[fx.Node, ...], subgraph: Subgraph, name: str
+) -> None:
     """Put the call of a delegate into a graph in the place of the nodes that it stands for."""
-    graph, last = method.graph, partition.nodes[-1]
+    graph, last = method.graph, nodes[-1]
     with graph.inserting_after(last):
         call = graph.call_function(call_delegate, (name, *subgraph.inputs))
     call.meta["val"] = tuple(subgraph.values)
-    if "stack_trace" in partition.nodes[0].meta:
-        call.meta["stack_trace"] = partition.nodes[0].meta["stack_trace"]
+    if "stack_trace" in nodes[0].meta:
+        call.meta["stack_trace"] = nodes[0].meta["stack_trace"]
     new: dict[fx.Node, fx.Node] = {}
     with graph.inserting_before(call.next):
         for index, (output, value) in enumerate(
@@ -226,14 +254,14 @@ def _replace(method: MethodGraph, partition: Partition, subgraph: Subgraph, name
             new[output] = _item(graph, call, index, value)
         for number in subgraph.read_again:
             new[number] = graph.node_copy(number, lambda node: new.get(node, node))
-    inside = set(partition.nodes)
+    inside = set(nodes)
     copies = set(new.values())
     for old, replacement in new.items():
         old.replace_all_uses_with(
             replacement,
             delete_user_cb=lambda user: user not in inside and user not in copies,
         )
-    for node in reversed(partition.nodes):
+    for node in reversed(nodes):
         graph.erase_node(node)
 
 

@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,8 +20,9 @@ from .container import assemble
 from .decompose import Unsupported, decompose
 from .delegates import lower_delegates
 from .devices import PropagateDevicePass
-from .emit import BlobPool, ConstantPool, emit_method
+from .emit import BlobPool, ConstantPool, emit_constant_method, emit_method
 from .in_place import write_in_place
+from .invariants import CheckedPass
 from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
 from .partition import Partitioner, partition, preserved_operators
@@ -81,8 +82,8 @@ class Artifact:
         report: How it came about.
     """
 
-    file: PteFile
-    pte: bytes
+    file: PteFile = field(repr=False)
+    pte: bytes = field(repr=False)
     report: Report
 
     @property
@@ -103,6 +104,7 @@ def export(
     dynamic_shapes: Any = None,
     partitioners: Sequence[Partitioner] = (),
     passes: Sequence[Pass] = (),
+    constant_methods: Mapping[str, Any] | None = None,
     config: ExportConfig | None = None,
 ) -> Artifact:
     """Lower a model to a program.
@@ -115,24 +117,35 @@ def export(
         dynamic_shapes: As `torch.export.export` takes it, for a module.
         partitioners: What chooses the parts that backends get; the first one takes first.
         passes: Passes to run on every method after devices are known and before memory is planned.
+        constant_methods: Methods without arguments that give back a value known ahead of time, such
+            as `{"get_vocab_size": 32000}`: a tensor, number, string, bool or None, or a nesting of
+            them in tuples, lists and dictionaries.
         config: What else can be chosen.
 
     Raises:
+        TypeError: An argument is not of the kind described above.
         UnsupportedError: The model has operators or constructs that cannot be exported; all of them
             are listed.
         PartitionError: A partitioner gives partitions that no order of the graph can call.
         InvalidArgumentError: A delegate names a device that there cannot be.
         UnboundedSizeError: A dynamic dimension has no maximum.
+        InvalidGraphError: A pass left a graph that cannot be emitted.
         InvalidOutputError: The validator rejects the result.
     """
     config = config or ExportConfig()
+    _check_steps(partitioners, passes)
     report = Report()
     with report.stage("torch.export"):
         programs = _programs(model, args, kwargs, dynamic_shapes)
+    config.check_methods(programs)
+    getters = dict(constant_methods or {})
+    if twice := sorted(programs.keys() & getters.keys()):
+        raise ValueError(f"{', '.join(twice)}: a method and a constant method have the same name")
     with _paused_collector():
         lowering = _Lowering(config, report, tuple(partitioners), tuple(passes))
         methods = lowering.decomposed(programs)
-        return lowering.artifact([lowering.planned(method) for method in methods])
+        planned = [lowering.planned(method) for method in methods]
+        return lowering.artifact(planned, getters)
 
 
 @contextmanager
@@ -160,14 +173,38 @@ def _programs(
             model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False
         )
         return {"forward": exported}
+    programs = {"forward": model} if isinstance(model, ExportedProgram) else model
+    if not _are_exported(programs):
+        raise TypeError(
+            f"cannot export {type(model).__name__}; expected a module, an ExportedProgram, or a "
+            "dictionary of ExportedPrograms by method"
+        )
     if args is not None or kwargs is not None or dynamic_shapes is not None:
         raise TypeError(
             "example arguments and dynamic shapes are for a module; this one is exported"
         )
-    programs = {"forward": model} if isinstance(model, ExportedProgram) else dict(model)
     if not programs:
         raise ValueError("there is no method to export")
-    return programs
+    return dict(programs)
+
+
+def _are_exported(programs: object) -> bool:
+    return isinstance(programs, Mapping) and all(
+        isinstance(program, ExportedProgram) for program in programs.values()
+    )
+
+
+def _check_steps(partitioners: Sequence[object], passes: Sequence[object]) -> None:
+    """Refuse what is no partitioner or pass before torch has spent time on the model."""
+    for name, steps, protocol in (
+        ("partitioners", partitioners, Partitioner),
+        ("passes", passes, Pass),
+    ):
+        if not isinstance(steps, Sequence):
+            raise TypeError(f"{name} is a {type(steps).__name__}; expected a list")
+        for step in steps:
+            if not isinstance(step, protocol) or isinstance(step, type):
+                raise TypeError(f"{name} has {step!r}, which is no {protocol.__name__}")
 
 
 @dataclass
@@ -213,26 +250,30 @@ class _Lowering:
             return decompose(method, Recipes(method.fakes, self.target))
 
     def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
+        devices = self.config.enable_device_memory_planning
         with self.report.stage("layouts"):
             make_layouts_explicit(method)
         with self.report.stage("simplify"):
             simplify(method)
             write_in_place(method, self.target)
         with self.report.stage("specs"):
-            add_specs(method)
+            add_specs(method, names=self.config.names)
         with self.report.stage("passes"):
-            passes = (PropagateDevicePass(self.config), *self.passes, ShareMemory())
+            passes: list[Pass] = [PropagateDevicePass(self.config)]
+            passes += [CheckedPass(step, self.target, devices) for step in self.passes]
+            passes.append(ShareMemory())
             results = run_passes(passes, method, {"kernels", "specs"})
         self.notes[method.name] = {
             name: result.summary for name, result in results.items() if result.summary
         }
         with self.report.stage("plan memory"):
-            devices = self.config.enable_device_memory_planning
             return method, plan_memory(
                 method, self.config.alignment, self.config.planner, devices=devices
             )
 
-    def artifact(self, methods: list[tuple[MethodGraph, MemoryPlan]]) -> Artifact:
+    def artifact(
+        self, methods: list[tuple[MethodGraph, MemoryPlan]], getters: Mapping[str, Any]
+    ) -> Artifact:
         with self.report.stage("emit"):
             plans = [
                 emit_method(
@@ -246,11 +287,15 @@ class _Lowering:
                 )
                 for method, plan in methods
             ]
+            constant_plans = [
+                emit_constant_method(name, value, self.constants, self.initial_values)
+                for name, value in getters.items()
+            ]
         for (method, memory), plan in zip(methods, plans, strict=True):
             notes = self.notes[method.name]
             self.report.methods[plan.name] = report_of(plan, memory, notes)
         with self.report.stage("container"):
-            file = assemble(plans, self.constants, self.initial_values, self.blobs)
+            file = assemble(plans, self.constants, self.initial_values, self.blobs, constant_plans)
             data = file.to_bytes()
         with self.report.stage("validate"):
             errors = [finding for finding in validate(data) if finding.level == "error"]

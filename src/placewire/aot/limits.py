@@ -1,8 +1,8 @@
 """Limits: what a kernel of the target refuses although its operator allows it, known ahead of time.
 
-Found by running every kernel of ExecuTorch 1.5.1 on all dtypes, ranks and layouts that PyTorch's
-own operator tests have. A call beyond a limit is decomposed, or refused where nothing decomposes
-it, instead of failing when the program runs.
+Found by running kernels of ExecuTorch 1.5.1 on samples of PyTorch's own operator tests; there may
+be more. A call beyond a known limit is decomposed, or refused where nothing decomposes it, instead
+of failing when the program runs.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Partition:
     No path may lead from one of them out of the partition and back into it.
 
     Attributes:
-        nodes: The nodes, in the order of the graph.
+        nodes: The nodes, in any order.
         backend: What compiles them.
         compile_specs: What it is told. `target_device` names the device that it runs on; without,
             its inputs and outputs are on the CPU.

@@ -64,7 +64,7 @@ def _checked(text: str, made: object) -> Source:
             return made[0], rest[0], rest[1]
     found = type(made).__name__
     raise SourceError(
-        f"{text} gives a {found}; expected (module, (argument, ...)), "
+        f"{text} gives {found}; expected (module, (argument, ...)), "
         "(module, (argument, ...), {keyword: argument}), an ExportedProgram, "
         "or a dictionary of ExportedPrograms by method"
     )
@@ -101,6 +101,7 @@ def _module(place: str) -> ModuleType:
         raise SourceError(f"{place}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.resolve().parent))
-    sys.modules[path.stem] = module
+    if path.stem not in sys.modules:  # a model in json.py must not take the place of the module
+        sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module

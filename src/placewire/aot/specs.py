@@ -123,13 +123,17 @@ def spec_of(node: fx.Node) -> TensorSpec:
     return spec
 
 
-def add_specs(method: MethodGraph) -> None:
+def add_specs(method: MethodGraph, *, names: bool = True) -> None:
     """Give every node that stands for tensors its specs: `meta["spec"]`.
+
+    Args:
+        method: The method.
+        names: Let the buffers that the method changes keep their qualified names.
 
     Raises:
         UnboundedSizeError: A size has no upper bound; the message names the node.
     """
-    _Specs(method, {}).add()
+    _Specs(method, {}, names=names).add()
 
 
 class _Specs:
@@ -138,13 +142,19 @@ class _Specs:
     Args:
         method: The graph.
         given: Specs that results of calls get: by node and, if it has several, by number.
+        names: As in `add_specs`; bodies of control flow have no buffers of their own.
     """
 
     def __init__(
-        self, method: MethodGraph, given: dict[tuple[fx.Node, int | None], TensorSpec]
+        self,
+        method: MethodGraph,
+        given: dict[tuple[fx.Node, int | None], TensorSpec],
+        *,
+        names: bool = False,
     ) -> None:
         self._method = method
         self._given = given
+        self._names = names
 
     def add(self) -> None:
         method = self._method
@@ -164,7 +174,7 @@ class _Specs:
         if given.kind is not InputKind.USER:
             if given.mutated:
                 spec.initial = given.value
-                spec.qualified_name = given.name
+                spec.qualified_name = given.name if self._names else None
             else:
                 spec.constant = given.value
                 spec.planned = False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
 from placewire.aot import export
+from placewire.backends import CudaPartitioner
 from placewire.pte import PteFile
 from placewire.validate import validate
 
@@ -112,3 +114,27 @@ def test_example_arguments_beside_an_exported_program_are_refused() -> None:
 def test_no_methods_at_all_are_refused() -> None:
     with pytest.raises(ValueError, match="no method"):
         export({})
+
+
+def test_an_artifact_shows_its_report_and_not_its_bytes() -> None:
+    text = repr(export(_network(), (torch.zeros(2, 8),)))
+    assert text.startswith("Artifact(report=Report(")
+    assert len(text) < 2000
+
+
+@pytest.mark.parametrize(
+    ("model", "found"), [("model.py", "str"), ({"forward": nn.ReLU()}, "dict")]
+)
+def test_what_is_no_model_is_refused(model: Any, found: str) -> None:
+    with pytest.raises(TypeError, match=f"cannot export {found}; expected a module"):
+        export(model)
+
+
+def test_what_is_no_partitioner_or_pass_is_refused() -> None:
+    wrong: Any = CudaPartitioner()
+    with pytest.raises(TypeError, match="partitioners is a CudaPartitioner; expected a list"):
+        export(_network(), (torch.zeros(2, 8),), partitioners=wrong)
+    with pytest.raises(TypeError, match=r"partitioners has .*, which is no Partitioner"):
+        export(_network(), (torch.zeros(2, 8),), partitioners=[wrong.backend])
+    with pytest.raises(TypeError, match=r"passes has .*, which is no Pass"):
+        export(_network(), (torch.zeros(2, 8),), passes=[wrong])

@@ -199,3 +199,29 @@ def test_torch_is_not_asked_where_a_schema_hides_a_view() -> None:
 
     with pytest.raises(UnsupportedError, match=r"einsum\.default: .* what it reaches is not known"):
         export(_Of(forward), (torch.ones(3, 3),))
+
+
+def test_an_operator_may_write_to_what_it_makes_itself() -> None:
+    """Pooling to one element restrides its result when the channels come last."""
+
+    def forward(self: Any, x: torch.Tensor) -> Any:
+        pooled = nn.functional.adaptive_avg_pool2d((x + 1).relu_(), 1)
+        return pooled.mul_(2)
+
+    x = torch.ones(2, 3, 4, 4).to(memory_format=torch.channels_last)
+    method = _captured(_Of(forward), x)
+    assert _aten.adaptive_avg_pool2d.default in _targets(method)
+    assert _aten.mul.Tensor in _targets(method)
+
+
+def test_an_operator_that_hides_a_write_to_its_argument_is_refused_by_name() -> None:
+    library = torch.library.Library("placewire_test_hidden", "DEF")
+    library.define("bump(Tensor x) -> Tensor")
+    library.impl("bump", lambda x: x.add_(1) * 2, "CompositeImplicitAutograd")
+
+    def forward(self: Any, x: torch.Tensor) -> Any:
+        y = (x + 1).mul_(2)
+        return torch.ops.placewire_test_hidden.bump(y) + y
+
+    with pytest.raises(UnsupportedError, match=r"bump\.default: aten\.add_\.Tensor writes to an"):
+        export(_Of(forward), (torch.ones(3),))

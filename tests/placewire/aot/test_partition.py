@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewire_schema.program import DataLocation
 from torch import fx
+from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
 from placewire.aot import Artifact, UnsupportedError, export
@@ -296,6 +299,48 @@ class _Twice(EachAlone):
 def test_partitions_that_overlap_are_refused() -> None:
     with pytest.raises(PartitionError, match="BackendWithCompilerDemo are empty or overlap"):
         export(module(lambda x: x.sin()), matrices(1), partitioners=[_Twice([SIN])])
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Makes one partition of the nodes that a function chooses."""
+
+    choose: Callable[[MethodGraph], Sequence[fx.Node]]
+    preserved: Container[OpOverload] = frozenset()
+
+    def partition(self, method: MethodGraph) -> list[Partition]:
+        return [Partition(tuple(self.choose(method)), DemoBackend())]
+
+
+def _calls(method: MethodGraph) -> list[fx.Node]:
+    return [node for node in method.graph.nodes if node.op == "call_function"]
+
+
+@pytest.mark.parametrize(
+    ("choose", "message"),
+    [
+        (lambda method: method.placeholders, "has args_0; only operators that change no tensor"),
+        (lambda method: [method.output], "has output; only operators that change no tensor"),
+        (
+            lambda method: [fx.Graph().call_function(torch.sin)],
+            "has sin, which is not in the graph",
+        ),
+        (lambda method: _calls(method) * 2, "are empty or overlap"),
+        (lambda method: [], "are empty or overlap"),
+    ],
+    ids=["input", "output", "foreign", "twice", "empty"],
+)
+def test_what_no_delegate_can_compute_is_refused_by_name(
+    choose: Callable[[MethodGraph], Sequence[fx.Node]], message: str
+) -> None:
+    with pytest.raises(PartitionError, match=message):
+        export(module(lambda x: x.sin()), matrices(1), partitioners=[_Chosen(choose)])
+
+
+def test_a_partition_may_name_its_nodes_in_any_order() -> None:
+    backwards = _Chosen(lambda method: _calls(method)[::-1])
+    artifact = export(module(lambda x: x.sin().cos()), matrices(1), partitioners=[backwards])
+    assert blobs(artifact) == [b"aten.sin.default;aten.cos.default;"]
 
 
 def test_nodes_that_must_wait_for_a_delegate_move_behind_it() -> None:

@@ -26,21 +26,22 @@ class ConstantPool:
     def __init__(self, alignment: int) -> None:
         self._alignment = alignment
         self._data: list[np.ndarray] = []
-        self._by_memory: dict[tuple[int, int], int] = {}
+        self._by_memory: dict[tuple[int, int], tuple[int, torch.Tensor]] = {}
         self._by_content: dict[bytes, int] = {}
 
     def index_of(self, tensor: torch.Tensor) -> int:
         """The entry of a tensor's data, in the order of its elements in memory."""
         memory = (tensor.data_ptr(), tensor.nbytes)
-        known = self._by_memory.get(memory) if tensor.nbytes else None
+        if tensor.nbytes and memory in self._by_memory:
+            return self._by_memory[memory][0]
+        data = _bytes_of(tensor)
+        digest = hashlib.sha256(data.data).digest()
+        known = self._by_content.get(digest)
         if known is None:
-            data = _bytes_of(tensor)
-            digest = hashlib.sha256(data.data).digest()
-            known = self._by_content.get(digest)
-            if known is None:
-                self._data.append(data)
-                known = self._by_content[digest] = len(self._data)
-            self._by_memory[memory] = known
+            self._data.append(data)
+            known = self._by_content[digest] = len(self._data)
+        # Kept, so that no other tensor gets its memory.
+        self._by_memory[memory] = known, tensor
         return known
 
     def __len__(self) -> int:

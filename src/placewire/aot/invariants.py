@@ -1,0 +1,140 @@
+"""Invariants: what must hold of a graph after a pass of the user, so that it can be emitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import fx
+from torch._ops import OpOverload
+
+from .control_flow import is_control_flow
+from .copies import is_copy
+from .delegates import is_delegate_call
+from .emit import number_operator
+from .operators import kernel_of
+from .passes import Pass, PassResult
+from .specs import TensorSpec, is_item, specs_of
+from .views import is_view
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .graph import MethodGraph
+    from .target import Target
+
+__all__ = ["CheckedPass", "InvalidGraphError"]
+
+
+class InvalidGraphError(ValueError):
+    """A pass left a graph that no program can be made of; the message names the pass and node."""
+
+
+@dataclass(frozen=True)
+class CheckedPass:
+    """A pass of the user, with a look at its work.
+
+    Attributes:
+        step: The pass.
+        target: The runtime that the program is for.
+        devices: Whether memory is planned for devices, so that tensors lie where their specs say.
+    """
+
+    step: Pass
+    target: Target
+    devices: bool
+
+    @property
+    def name(self) -> str:
+        return self.step.name
+
+    @property
+    def requires(self) -> frozenset[str]:
+        return self.step.requires
+
+    @property
+    def ensures(self) -> frozenset[str]:
+        return self.step.ensures
+
+    def __call__(self, graph: MethodGraph, /) -> PassResult:
+        """Run the pass.
+
+        Raises:
+            TypeError: It gives no `PassResult`.
+            InvalidGraphError: What it left cannot be emitted.
+        """
+        result = self.step(graph)
+        if not isinstance(result, PassResult):
+            raise TypeError(
+                f"the pass {self.name} gave {type(result).__name__}, expected a PassResult"
+            )
+        ends = [*graph.placeholders, *(node for node in graph.results if isinstance(node, fx.Node))]
+        self._check(graph, {spec.storage for node in ends for spec in _tensors(node)})
+        return result
+
+    def _check(self, method: MethodGraph, callers: set[TensorSpec]) -> None:
+        """Look at a graph and its bodies; `callers` is memory that the caller may bring."""
+        placeholders = len(method.placeholders)
+        if placeholders != len(method.inputs):
+            self._refuse(method, f"{placeholders} placeholders for {len(method.inputs)} inputs")
+        seen: set[fx.Node] = set()
+        for node in method.graph.nodes:
+            problem = _order_problem(node, seen) or _spec_problem(node, callers)
+            if node.op == "call_function":
+                problem = problem or _call_problem(node, self.target, devices=self.devices)
+            if problem is not None:
+                self._refuse(method, f"{node.name}: {problem}")
+            seen.add(node)
+        for body in method.bodies.values():
+            self._check(body, callers)
+
+    def _refuse(self, method: MethodGraph, problem: str) -> None:
+        raise InvalidGraphError(f"after the pass {self.name}, in {method.name}: {problem}")
+
+
+def _order_problem(node: fx.Node, seen: set[fx.Node]) -> str | None:
+    late = [source.name for source in node.all_input_nodes if source not in seen]
+    return f"it stands before {late[0]}, which it uses" if late else None
+
+
+def _spec_problem(node: fx.Node, callers: set[TensorSpec]) -> str | None:
+    value = node.meta.get("val")
+    if node.op == "output" or _writes(node):
+        return None
+    if isinstance(value, torch.Tensor) and not specs_of(node):
+        return 'it computes a tensor and has no TensorSpec in meta["spec"]'
+    for spec in _tensors(node):
+        if any(size < 0 for size in spec.sizes) or spec.pool < 0:
+            return f"no size or pool is negative; found {list(spec.sizes)} and {spec.pool}"
+        storage = spec.storage
+        if not storage.planned and storage.constant is None and storage not in callers:
+            return "it is neither planned, nor constant, nor an input or result of the method"
+    return None
+
+
+def _call_problem(node: fx.Node, target: Target, *, devices: bool) -> str | None:
+    if is_control_flow(node.target) or is_delegate_call(node) or is_item(node) or is_view(node):
+        return None
+    if not isinstance(node.target, OpOverload):
+        return None if number_operator(node) else f"{target.name} has no kernel for it"
+    if is_copy(node):
+        return None
+    if kernel_of(node.target, target) is None:
+        return f"{target.name} has no kernel for {node.target}"
+    if not devices or _writes(node):
+        return None
+    for one in (node, *node.all_input_nodes):
+        for spec in _tensors(one):
+            if not spec.device.is_cpu:
+                return f"its kernel runs on the CPU, but {one.name} is on {spec.device}"
+    return None
+
+
+def _writes(node: fx.Node) -> bool:
+    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
+
+
+def _tensors(node: fx.Node) -> list[TensorSpec]:
+    specs: Sequence[TensorSpec | None] = specs_of(node)
+    return [spec for spec in specs if spec is not None]

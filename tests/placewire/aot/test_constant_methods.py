@@ -1,0 +1,75 @@
+"""Constant methods: what they give back is in the program, and nothing runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from placewire_schema.program import Double, ExecutionPlan, Int, String, Tensor
+from torch import nn
+
+from placewire.aot import Artifact, export
+from placewire.pte import PteFile
+from placewire.validate import validate
+
+
+def _export(**constant_methods: Any) -> Artifact:
+    return export(nn.Linear(4, 2), (torch.zeros(1, 4),), constant_methods=constant_methods)
+
+
+def _plan(artifact: Artifact, name: str) -> ExecutionPlan:
+    (plan,) = [plan for plan in artifact.program.execution_plan if plan.name == name]
+    return plan
+
+
+def test_they_stand_in_the_program_as_executorch_writes_them(corpus: Any) -> None:
+    theirs = PteFile.load(corpus / "constmethods.pte").program.execution_plan[1:]
+    ours = _export(get_vocab=32000, get_eps=1e-5, get_name="tiny", get_list=[1, 2, 3])
+    assert [plan.name for plan in theirs] == ["get_vocab", "get_eps", "get_name", "get_list"]
+    assert ours.program.execution_plan[1:] == theirs
+
+
+def test_they_come_after_the_methods_in_the_order_in_which_they_are_given() -> None:
+    plans = _export(z=1, a=2).program.execution_plan
+    assert [plan.name for plan in plans] == ["forward", "z", "a"]
+
+
+def test_a_number_a_string_and_a_list_are_values() -> None:
+    artifact = _export(both=(3, {"name": "x", "rate": 0.5}))
+    values = [value.val for value in _plan(artifact, "both").values]
+    assert values == [Int(3), String("x"), Double(0.5)]
+
+
+def test_a_tensor_shares_the_constants_of_the_methods() -> None:
+    model = nn.Linear(4, 2)
+    artifact = export(
+        model, (torch.zeros(1, 4),), constant_methods={"weight": model.weight.t().t()}
+    )
+    (value,) = [value.val for value in _plan(artifact, "weight").values]
+    assert isinstance(value, Tensor)
+    assert value.sizes == [2, 4]
+    assert artifact.program.constant_segment is not None
+    assert len(artifact.program.constant_segment.offsets) == 1 + 2
+    assert validate(artifact.pte) == []
+
+
+def test_tensors_that_are_made_contiguous_do_not_take_each_other_s_data() -> None:
+    same, other = torch.ones(64, 64), torch.arange(4096.0).view(64, 64)
+    artifact = _export(a=same, b=[(same * 1).t() for _ in range(4)], c=other.t())
+    constant = artifact.program.constant_segment
+    assert constant is not None
+    assert len(constant.offsets) == 1 + 2 + 2
+    (value,) = [value.val for value in _plan(artifact, "c").values]
+    assert isinstance(value, Tensor)
+    assert value.data_buffer_idx == 4
+
+
+def test_the_name_of_a_method_cannot_be_that_of_a_constant_method() -> None:
+    with pytest.raises(ValueError, match=r"^forward: a method and a constant method have the same"):
+        _export(forward=1)
+
+
+def test_what_a_program_cannot_hold_is_refused_by_name() -> None:
+    with pytest.raises(TypeError, match="the constant method bad gives set; expected tensors"):
+        _export(bad=[1, {2}])

@@ -1,0 +1,114 @@
+"""`placewire export`: from a factory in a file to a program, or to an error and no file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from placewire.pte import PteFile
+from placewire.validate import validate
+from tests.placewire.test_cli import run
+
+MODELS = """
+import torch
+
+def network():
+    layers = torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4)
+    return torch.nn.Sequential(*layers).eval(), (torch.zeros(2, 8),)
+
+def unsupported():
+    class Spectrum(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.svd(x)
+    return Spectrum(), (torch.zeros(3, 3),)
+
+def number():
+    return 3
+"""
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    path = tmp_path / "models.py"
+    path.write_text(MODELS)
+    return path
+
+
+def test_a_whole_model_goes_to_a_device(models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.pte"
+    result = run("export", f"{models}:network", "--device", "CUDA:1", "-o", out)
+    assert result.code == 0
+    lines = [" ".join(line.split()) for line in result.out.splitlines()]
+    assert "delegates 1" in lines
+    assert "H2D 1 copy, 64 bytes a call" in lines
+    assert "D2H 1 copy, 32 bytes a call" in lines
+    assert validate(out.read_bytes()) == []
+    (plan,) = PteFile.load(out).program.execution_plan
+    assert [delegate.id for delegate in plan.delegates] == ["placewire.torch"]
+    (device,) = plan.non_const_buffer_device or []
+    assert (device.buffer_idx, device.device_type.name, device.device_index) == (2, "CUDA", 1)
+
+
+def test_the_report_is_json_if_wanted(models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.pte"
+    result = run("export", f"{models}:network", "-o", out, "--json", "--planner", "search")
+    report = json.loads(result.out)
+    assert report["bytes"] == out.stat().st_size
+    assert report["methods"]["forward"]["operators"] == {"aten::linear.out": 2, "aten::relu.out": 1}
+    assert report["seconds"].keys() >= {"torch.export", "decompose", "plan memory", "validate"}
+
+
+def test_what_cannot_be_exported_is_listed_and_nothing_is_written(
+    models: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "m.pte"
+    out.write_bytes(b"as it was")
+    result = run("export", f"{models}:unsupported", "-o", out)
+    assert result.code == 1
+    assert "linalg_svd" in result.err
+    assert "return torch.linalg.svd(x)" in result.err
+    assert out.read_bytes() == b"as it was"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("models.py", "is not of the form module.py:factory, nor a .pt2 file"),
+        ("models.py:missing", "has no 'missing'; it has network, number, torch, unsupported"),
+        ("models.py:number", "gives int; expected (module, (argument, ...))"),
+        ("absent.py:network", "there is no such file"),
+        ("absent.pt2", "there is no such file"),
+        ("no_such_package:network", "cannot import no_such_package"),
+    ],
+)
+def test_a_source_that_is_no_model_is_refused_with_what_is(
+    models: Path, source: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from placewire.aot.source import SourceError, load_source
+
+    monkeypatch.chdir(models.parent)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(SourceError) as caught:
+        load_source(source)
+    assert message in str(caught.value)
+
+
+def test_a_file_does_not_take_the_place_of_a_module_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from placewire.aot.source import load_source
+
+    (tmp_path / "json.py").write_text(MODELS)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    _, args, _ = load_source(f"{tmp_path / 'json.py'}:network")
+    assert args is not None
+    assert sys.modules["json"] is json
+
+
+def test_a_device_that_there_cannot_be_is_refused(tmp_path: Path) -> None:
+    result = run("export", "models.py:network", "--device", "cuda:300", "-o", tmp_path / "m.pte")
+    assert result.code == 2
+    assert "'cuda:300' is not a device" in " ".join(result.err.split())
