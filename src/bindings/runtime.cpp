@@ -9,32 +9,15 @@
 #include <optional>
 #include <string_view>
 
+#include "buffer_view.h"
+#include "devices.h"
 #include "placewire/runtime/validate.h"
 
 namespace nb = nanobind;
 
 namespace {
 
-/// A contiguous buffer of a Python object, released in the end.
-class BufferView {
- public:
-  /// Throws if `object` has no buffer, or only one with gaps.
-  explicit BufferView(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
-      nb::raise_python_error();
-    }
-  }
-  ~BufferView() { PyBuffer_Release(&view_); }
-  BufferView(const BufferView&) = delete;
-  BufferView& operator=(const BufferView&) = delete;
-
-  [[nodiscard]] placewire::schema::Bytes bytes() const noexcept {
-    return {static_cast<const void*>(view_.buf), static_cast<std::size_t>(view_.len)};
-  }
-
- private:
-  Py_buffer view_{};
-};
+using placewire::bindings::BufferView;
 
 nb::object to_python(const placewire::Finding& finding, const nb::object& type) {
   nb::object offset = nb::none();
@@ -89,4 +72,5 @@ NB_MODULE(_runtime, module) {
              nb::arg("layout_only"), nb::arg("head_copy").none());
   module.def("head_size", &head_size, nb::arg("buffer"));
   module.def("rules", &rules);
+  placewire::bindings::bind_devices(module);
 }

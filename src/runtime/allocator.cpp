@@ -55,9 +55,9 @@ Result<void*> DeviceAllocator::allocate(std::size_t nbytes, DeviceIndex index,
     alignment = static_cast<std::size_t>(placewire::alignment(device.type));
   }
   if (!is_power_of_two(alignment)) {
-    return Error{ErrorCode::INVALID_ARGUMENT, to_string(device) + ": alignment " +
-                                                  std::to_string(alignment) +
-                                                  " is not a power of two"};
+    return Error{
+        ErrorCode::INVALID_ARGUMENT,
+        to_string(device) + ": alignment " + std::to_string(alignment) + " is not a power of two"};
   }
   if (nbytes == 0) {
     return static_cast<void*>(nullptr);
@@ -70,7 +70,8 @@ Result<void*> DeviceAllocator::allocate(std::size_t nbytes, DeviceIndex index,
     (void)do_deallocate(pointer.value(), index);  // the first error is the one to report
   }
   return Error{ErrorCode::MEMORY_ALLOCATION_FAILED,
-               to_string(device) + ": the allocator gave an address that is null or not aligned to " +
+               to_string(device) +
+                   ": the allocator gave an address that is null or not aligned to " +
                    std::to_string(alignment) + " bytes"};
 }
 
@@ -119,9 +120,9 @@ Status DeviceAllocator::copy_device_to_device(void* destination, DeviceIndex des
     return status;
   }
   if (destination_index == source_index && overlap(destination, source, nbytes)) {
-    return Error{ErrorCode::INVALID_ARGUMENT,
-                 to_string(device) + ": source and destination of a copy of " +
-                     std::to_string(nbytes) + " bytes overlap"};
+    return Error{ErrorCode::INVALID_ARGUMENT, to_string(device) +
+                                                  ": source and destination of a copy of " +
+                                                  std::to_string(nbytes) + " bytes overlap"};
   }
   return do_copy_device_to_device(destination, destination_index, source, source_index, nbytes);
 }

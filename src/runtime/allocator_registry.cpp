@@ -26,7 +26,9 @@ struct AllocatorEntry {
   std::optional<DeviceIndex> index;
   AllocatorPointer allocator;
 
-  [[nodiscard]] bool covers(DeviceIndex wanted) const noexcept { return !index || *index == wanted; }
+  [[nodiscard]] bool covers(DeviceIndex wanted) const noexcept {
+    return !index || *index == wanted;
+  }
 };
 
 /// The entries of one kind of device: the registered one, if any, then the scopes by age.
@@ -123,8 +125,9 @@ Status register_allocator(std::shared_ptr<DeviceAllocator> allocator) {
   }
   const DeviceType type = allocator->device_type();
   if (!allocator_registry().add(place_of(type), {kRegistered, {}, std::move(allocator)})) {
-    return Error{ErrorCode::REGISTRATION_ALREADY_REGISTERED,
-                 "an allocator for " + kind_of(type) + " is registered already; unregister it first"};
+    return Error{
+        ErrorCode::REGISTRATION_ALREADY_REGISTERED,
+        "an allocator for " + kind_of(type) + " is registered already; unregister it first"};
   }
   return {};
 }

@@ -66,8 +66,8 @@ SimulatedDevices& simulated_devices() {
 }
 
 Error no_memory(Device device, std::size_t nbytes, const std::string& why) {
-  return {ErrorCode::MEMORY_ALLOCATION_FAILED, to_string(device) + ": cannot allocate " +
-                                                   std::to_string(nbytes) + " bytes: " + why};
+  return {ErrorCode::MEMORY_ALLOCATION_FAILED,
+          to_string(device) + ": cannot allocate " + std::to_string(nbytes) + " bytes: " + why};
 }
 
 Error not_a_host_pointer(Device device, const char* side) {
@@ -235,19 +235,17 @@ Result<SimulatedDevice::Range> SimulatedDevice::find(const void* pointer,
       return Range{allocation.storage, allocation.storage->begin() + offset};
     }
     if (offset < allocation.nbytes) {
-      return Error{ErrorCode::INVALID_ARGUMENT,
-                   to_string(device_) + ": " + std::to_string(nbytes) + " bytes at offset " +
-                       std::to_string(offset) + " end behind the allocation of " +
-                       std::to_string(allocation.nbytes) + " bytes"};
+      return Error{ErrorCode::INVALID_ARGUMENT, to_string(device_) + ": " + std::to_string(nbytes) +
+                                                    " bytes at offset " + std::to_string(offset) +
+                                                    " end behind the allocation of " +
+                                                    std::to_string(allocation.nbytes) + " bytes"};
     }
   }
   return Error{ErrorCode::INVALID_ARGUMENT,
                to_string(device_) + ": a pointer is not into memory that is allocated on it"};
 }
 
-bool SimulatedDevice::contains(const void* pointer) const {
-  return find(pointer, 1).ok();
-}
+bool SimulatedDevice::contains(const void* pointer) const { return find(pointer, 1).ok(); }
 
 Result<SimulatedDevice::Range> SimulatedDevice::find_on(Device device, const void* pointer,
                                                         std::size_t nbytes) {

@@ -11,10 +11,14 @@ import pytest
 
 from placewire import _runtime
 from tests.runtime.validate_driver import RUNTIME, SOURCES
-from tests.schema.cpp.building import HEADERS, SANITIZERS, WARNINGS, compile_cpp, compilers
+from tests.schema.cpp.building import HEADERS, ROOT, SANITIZERS, WARNINGS, compile_cpp, compilers
 
 INCLUDE = RUNTIME / "include"
-PUBLIC = sorted((INCLUDE / "placewire" / "runtime").glob("*.h"))
+CUDA_INCLUDE = ROOT / "src" / "backends" / "cuda" / "include"
+PUBLIC = [
+    *sorted((INCLUDE / "placewire" / "runtime").glob("*.h")),
+    *sorted((CUDA_INCLUDE / "placewire" / "backends" / "cuda").glob("*.h")),
+]
 
 
 @pytest.fixture(params=["g++", "clang++"])
@@ -26,7 +30,10 @@ def any_compiler(request: pytest.FixtureRequest) -> str:
 
 
 def test_there_are_public_headers() -> None:
-    assert {"validate.h", "finding.h", "device.h", "result.h"} <= {path.name for path in PUBLIC}
+    assert {"validate.h", "finding.h", "device.h", "result.h", "allocator.h", "buffers.h"} <= {
+        path.name for path in PUBLIC
+    }
+    assert "cuda_allocator.h" in {path.name for path in PUBLIC}
 
 
 @pytest.mark.parametrize("header", PUBLIC, ids=lambda path: path.name)
@@ -34,7 +41,7 @@ def test_a_public_header_stands_alone(any_compiler: str, header: Path) -> None:
     command = [any_compiler, "-std=c++17", "-fsyntax-only", *WARNINGS, f"-I{HEADERS}"]
     source = f'#include "{header}"\n'
     result = subprocess.run(
-        [*command, f"-I{INCLUDE}", "-x", "c++", "-"],
+        [*command, f"-I{INCLUDE}", f"-I{CUDA_INCLUDE}", "-x", "c++", "-"],
         input=source,
         capture_output=True,
         text=True,
@@ -78,7 +85,7 @@ def test_the_library_exports_what_its_headers_declare_and_nothing_else() -> None
     declarations = "".join(
         path.read_text(encoding="utf-8") for path in PUBLIC if path.name != "api.h"
     )
-    declared = set(re.findall(r"PLACEWIRE_API [^;{(]*?(\w+)\(", declarations))
+    declared = set(re.findall(r"PLACEWIRE_API [^;{(]*?(\w+)=?\(", declarations))
     assert declared
     assert exported == declared
     assert others == []

@@ -184,9 +184,13 @@ void scopes_may_end_in_any_order() {
   const auto young = recorder();
   auto first = ScopedAllocator::install(old);
   auto second = ScopedAllocator::install(young);
-  { const ScopedAllocator ended = std::move(first).value(); }
+  {
+    const ScopedAllocator ended = std::move(first).value();
+  }
   CHECK(finds(kCuda0, young));
-  { const ScopedAllocator ended = std::move(second).value(); }
+  {
+    const ScopedAllocator ended = std::move(second).value();
+  }
   CHECK(!find_allocator(kCuda0).ok());
 }
 

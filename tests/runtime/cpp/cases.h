@@ -62,5 +62,6 @@ int run(int argc, char** argv, const std::array<Case, count>& all) {
 
 }  // namespace cases
 
-#define CASE(name) cases::Case{#name, &name}
+#define CASE(name) \
+  cases::Case { #name, &name }
 #define CHECK(condition) cases::check((condition), #condition, __FILE__, __LINE__)

@@ -42,12 +42,14 @@ struct OperationCount {
 
 /// An allocator for one device, of any kind and index, that no hardware stands behind.
 ///
-/// * Its memory is separate: the addresses that it gives lie in pages that nobody can read or write,
+/// * Its memory is separate: the addresses that it gives lie in pages that nobody can read or
+/// write,
 ///   so a host access ends the process with SIGSEGV. The bytes are kept elsewhere, at `backing`.
 /// * New memory is filled with 0xFF, which is NaN or -1 in most types, so that reading what was
 ///   never written shows.
 /// * A copy must stay inside one live allocation of this device, and its host side must not be
-///   memory of a simulated device; else it is INVALID_ARGUMENT, as is freeing what is not allocated.
+///   memory of a simulated device; else it is INVALID_ARGUMENT, as is freeing what is not
+///   allocated.
 /// * Copies between two simulated devices of a kind are direct, and count on the destination.
 /// * It counts calls and bytes, can be small, and fails on demand.
 ///
@@ -74,8 +76,8 @@ class SimulatedDevice final : public DeviceAllocator {
 
   /// Lets the `nth` call of an operation from now on fail, once; 0 takes that back.
   ///
-  /// An allocation then fails with MEMORY_ALLOCATION_FAILED, everything else with ACCESS_FAILED, and
-  /// nothing else happens: what could not be freed stays allocated.
+  /// An allocation then fails with MEMORY_ALLOCATION_FAILED, everything else with ACCESS_FAILED,
+  /// and nothing else happens: what could not be freed stays allocated.
   PLACEWIRE_API void fail(DeviceOperation operation, std::uint64_t nth = 1);
 
   /// Where the bytes behind a device pointer are, for code that plays the part of the device.
