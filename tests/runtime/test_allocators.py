@@ -113,7 +113,7 @@ def test_a_new_kind_of_device_needs_no_edit(tmp_path: Path, compiler: str) -> No
     changed = re.sub(r"( +CUDA = 1 .*\n)", r"\1  VULKAN = 2 (dlpack: 7, alignment: 64),\n", text)
     assert changed != text
     schema.write_text(changed)
-    generate = [sys.executable, "-m", "placewire_codegen", "--target", "cpp"]
+    generate = [sys.executable, "-m", "placewire_codegen"]
     subprocess.run(generate, cwd=tmp_path, check=True, capture_output=True)
     headers = tmp_path / "generated" / "include"
     build = CaseCompiler(tmp_path, compiler, ())
