@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from placewire_schema.program import DeviceType
 
 from placewire import _runtime
 from tests.runtime.validate_driver import RUNTIME, SOURCES
@@ -71,6 +73,37 @@ def loaded_library() -> Path:
     found = re.search(r"\S+/libplacewire\.so", maps)
     assert found, "the extension is not linked to libplacewire.so"
     return Path(found.group())
+
+
+def test_an_allocator_of_another_library_is_found_from_python(tmp_path: Path) -> None:
+    found = compilers()
+    if not found:
+        pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
+    source = tmp_path / "library.cpp"
+    source.write_text(
+        '#include "recording_allocator.h"\n'
+        'extern "C" bool register_it() {\n'
+        "  return placewire::register_allocator(std::make_shared<cases::RecordingAllocator>(\n"
+        "      placewire::DeviceType::CUDA)).ok();\n"
+        "}\n"
+    )
+    path = compile_cpp(
+        source,
+        tmp_path / "library.so",
+        *("-shared", "-fPIC", "-Wl,--no-as-needed", str(loaded_library())),
+        include=(HEADERS, INCLUDE, SOURCES),
+        compiler=found[0],
+    )
+    library = ctypes.CDLL(str(path))
+    library.register_it.restype = ctypes.c_bool
+    assert not _runtime.has_allocator(DeviceType.CUDA, 0)
+    assert library.register_it()
+    buffer = _runtime.DeviceMemoryBuffer(8, DeviceType.CUDA, 0)
+    buffer.write(b"12345678")
+    assert buffer.read(8) == b"12345678"
+    del buffer
+    _runtime.unregister_allocator(DeviceType.CUDA)
+    assert not _runtime.has_allocator(DeviceType.CUDA, 0)
 
 
 def test_the_library_exports_what_its_headers_declare_and_nothing_else() -> None:

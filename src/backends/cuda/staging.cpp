@@ -30,8 +30,10 @@ std::optional<Status> StagingBuffers::copy(const CudaRuntime& runtime, DeviceInd
 std::optional<StagingBuffers::StagingBuffer> StagingBuffers::take(const CudaRuntime& runtime) {
   const std::lock_guard lock(mutex_);
   const bool none_is_ready = free_.empty() || runtime.event_query(free_.front().event) != kSuccess;
-  if (none_is_ready && count_ < kMostBuffers) {
+  if (none_is_ready) {
     (void)runtime.get_last_error();  // where the query left that the event is not ready
+  }
+  if (none_is_ready && count_ < kMostBuffers) {
     std::optional<StagingBuffer> made = make(runtime);
     if (made) {
       ++count_;

@@ -237,6 +237,7 @@ void staging_buffers_are_few_and_freed() {
       CHECK(machine.upload(8).ok());
     }
     CHECK(machine.count("fake_cuda_host_blocks") == 4 && machine.count("fake_cuda_events") == 4);
+    CHECK(machine.last_error() == 0);
     stream.wait();
     CHECK(machine.upload(8).ok());
     CHECK(machine.count("fake_cuda_host_blocks") == 4);
