@@ -163,6 +163,7 @@ void a_copy_between_devices_waits_for_the_streams_of_both() {
   CHECK(allocator->copy_host_to_device(from.get(), first.data(), kSmall, 0).ok());
   CHECK(allocator->copy_device_to_device(to.get(), 1, from.get(), 0, kSmall).ok());
   CHECK(allocator->copy_host_to_device(from.get(), second.data(), kSmall, 0).ok());
+  CHECK(holds(*allocator, from, second));
   CHECK(holds(*allocator, to, first, 1));
 }
 
