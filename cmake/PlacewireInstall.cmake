@@ -6,7 +6,7 @@ set(package_directory placewire/cmake)
 
 install(TARGETS placewire EXPORT placewire LIBRARY DESTINATION placewire/lib COMPONENT python)
 install(
-  DIRECTORY generated/include/ src/runtime/include/
+  DIRECTORY generated/include/ src/runtime/include/ src/backends/cuda/include/
   DESTINATION placewire/include
   COMPONENT python
   FILES_MATCHING

@@ -1,4 +1,4 @@
-// A contiguous buffer of a Python object, while C++ looks at it.
+// The bytes of a Python object that supports the buffer protocol.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,9 +22,9 @@ class BufferView {
   BufferView(const BufferView&) = delete;
   BufferView& operator=(const BufferView&) = delete;
 
-  [[nodiscard]] schema::Bytes bytes() const noexcept {
-    return {static_cast<const void*>(view_.buf), static_cast<std::size_t>(view_.len)};
-  }
+  [[nodiscard]] schema::Bytes bytes() const noexcept { return {data(), size()}; }
+  [[nodiscard]] const void* data() const noexcept { return view_.buf; }
+  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(view_.len); }
 
  private:
   Py_buffer view_{};

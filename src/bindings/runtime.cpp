@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "buffer_view.h"
+#include "devices.h"
 #include "placewire/runtime/validate.h"
 #include "planner.h"
 
@@ -73,4 +74,5 @@ NB_MODULE(_runtime, module) {
   module.def("head_size", &head_size, nb::arg("buffer"));
   module.def("rules", &rules);
   placewire::bindings::add_planner(module);
+  placewire::bindings::bind_devices(module);
 }

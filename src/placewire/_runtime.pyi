@@ -72,3 +72,79 @@ def verify_plan(
     sizes: object, lowers: object, uppers: object, offsets: object, alignment: int
 ) -> int:
     """Check a plan; see `placewire.planner.verify`. Returns the total."""
+def has_allocator(device_type: int, index: int) -> bool:
+    """Tell whether the registry has an allocator for a device."""
+
+def register_cuda_allocator() -> None:
+    """Register the allocator for CUDA.
+
+    Raises:
+        NotFoundError: There is no CUDA runtime library, no driver, or no device; the message says
+            which, and what was tried.
+        AlreadyRegisteredError: CUDA has an allocator.
+    """
+
+def unregister_allocator(device_type: int) -> None:
+    """Take the allocator of a kind out of the registry; its buffers keep it alive.
+
+    Raises:
+        NotFoundError: None is registered.
+    """
+
+def cuda_device_count() -> int:
+    """Return the number of GPUs, at least 1.
+
+    Raises:
+        NotFoundError: As of `register_cuda_allocator`.
+    """
+
+class DeviceMemoryBuffer:
+    """Memory on a device, freed by `free` or with the object.
+
+    Args:
+        nbytes: Size in bytes; 0 allocates nothing.
+        device_type: Number of the kind of device.
+        index: Which device of that kind.
+        alignment: Of the address, in bytes; 0 is the device's own.
+
+    Raises:
+        PlacewireError: As `placewire::DeviceMemoryBuffer::create` says.
+    """
+
+    def __init__(self, nbytes: int, device_type: int, index: int, alignment: int = 0) -> None: ...
+    @property
+    def address(self) -> int:
+        """Address on the device; 0 if the buffer is empty. The host must not follow it."""
+    @property
+    def size(self) -> int:
+        """Size in bytes."""
+    def write(self, data: object, offset: int = 0) -> None:
+        """Copy a contiguous buffer of the host to the device."""
+    def read(self, nbytes: int, offset: int = 0) -> bytes:
+        """Copy from the device to the host."""
+    def free(self) -> None:
+        """Free the memory now, and raise what the allocator says; the buffer is empty then."""
+
+DEVICE_OPERATIONS: tuple[str, ...]
+"""What a simulated device counts and lets fail."""
+
+class SimulatedDevice:
+    """The device behind `placewire.testing.SimulatedDevice`."""
+
+    def __init__(self, device_type: int, index: int, memory: int) -> None: ...
+    def install(self) -> None:
+        """Cover the device in the registry."""
+    def remove(self) -> None:
+        """Uncover it; does nothing if it is not installed."""
+    @property
+    def live_allocations(self) -> int: ...
+    @property
+    def live_bytes(self) -> int: ...
+    @property
+    def peak_bytes(self) -> int: ...
+    def count(self, operation: str) -> tuple[int, int, int]:
+        """Return how many calls there were, how many failed, and the bytes of the others."""
+    def fail(self, operation: str, nth: int) -> None:
+        """Let the nth call from now on fail; 0 takes it back."""
+    def backing(self, address: int, nbytes: int) -> int:
+        """Return the host address of the bytes behind an address on the device."""

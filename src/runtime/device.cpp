@@ -68,7 +68,7 @@ Result<Device> parse_device(std::string_view text) {
   if (index >= 0) {
     for (const DeviceType type : kDeviceTypeMembers) {
       if (is_name_of(kind, type)) {
-        return Device{type, static_cast<std::int8_t>(index)};
+        return Device{type, static_cast<DeviceIndex>(index)};
       }
     }
   }

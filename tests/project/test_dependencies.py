@@ -47,8 +47,8 @@ PYTHON_PARTS = (
         ),
     ),
 )
-# Where `src` may use more: for the version, the commands that run the generator, and the parts that
-# need torch.
+# Where `src` may use more: for the version, the commands that run the generator, the fixtures, and
+# the parts that need torch.
 EXCEPTIONS = {
     "placewire_codegen": (
         "src/placewire/__init__.py",
@@ -57,6 +57,7 @@ EXCEPTIONS = {
         "src/placewire/commands/",
         "src/placewire/demo/",
     ),
+    "pytest": ("src/placewire/pytest_plugin.py",),
     "sympy": ("src/placewire/aot/",),  # comes with torch: the language of its symbolic sizes
     "torch": ("src/placewire/aot/", "src/placewire/kernels/", "src/placewire/backends/"),
 }
@@ -103,7 +104,11 @@ CPP_PARTS = {
     "generated/include": ("placewire/schema/",),
     "generated/bindings": ("placewire/schema/", "nanobind/", "Python.h", "structmember.h"),
     "src/runtime": ("placewire/schema/", "placewire/runtime/"),
-    "src/bindings": ("placewire/schema/", "placewire/runtime/", "nanobind/", "Python.h"),
+    "src/backends/cuda": ("placewire/schema/", "placewire/runtime/", "placewire/backends/"),
+    "src/bindings": (
+        *("placewire/schema/", "placewire/runtime/", "placewire/backends/"),
+        *("nanobind/", "Python.h"),
+    ),
 }
 
 

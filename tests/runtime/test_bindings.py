@@ -163,10 +163,25 @@ def test_a_core_that_is_not_there_is_named_with_the_command_that_builds_it() -> 
 
 def test_the_stub_names_what_the_module_has() -> None:
     stub = ast.parse((ROOT / "src" / "placewire" / "_runtime.pyi").read_text(encoding="utf-8"))
-    declared = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)} | {
-        node.target.id
-        for node in stub.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    }
+    declared = _declared(stub.body)
     assert declared
     assert declared == {name for name in vars(_runtime) if not name.startswith("_")}
+
+
+def test_the_stub_names_what_the_classes_have() -> None:
+    stub = ast.parse((ROOT / "src" / "placewire" / "_runtime.pyi").read_text(encoding="utf-8"))
+    classes = [node for node in stub.body if isinstance(node, ast.ClassDef)]
+    assert classes
+    for node in classes:
+        members = vars(getattr(_runtime, node.name))
+        declared = _declared(node.body) - {"__init__"}
+        assert declared == {name for name in members if not name.startswith("_")}, node.name
+
+
+def _declared(body: list[ast.stmt]) -> set[str]:
+    named = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return named | {
+        node.target.id
+        for node in body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from placewire_schema.program import DeviceType
 
 from placewire import _runtime
 from tests.runtime.validate_driver import RUNTIME, SOURCES
-from tests.schema.cpp.building import HEADERS, SANITIZERS, WARNINGS, compile_cpp, compilers
+from tests.schema.cpp.building import HEADERS, ROOT, SANITIZERS, WARNINGS, compile_cpp, compilers
 
 INCLUDE = RUNTIME / "include"
-PUBLIC = sorted((INCLUDE / "placewire" / "runtime").glob("*.h"))
+CUDA_INCLUDE = ROOT / "src" / "backends" / "cuda" / "include"
+PUBLIC = [
+    *sorted((INCLUDE / "placewire" / "runtime").glob("*.h")),
+    *sorted((CUDA_INCLUDE / "placewire" / "backends" / "cuda").glob("*.h")),
+]
 
 
 @pytest.fixture(params=["g++", "clang++"])
@@ -26,7 +32,10 @@ def any_compiler(request: pytest.FixtureRequest) -> str:
 
 
 def test_there_are_public_headers() -> None:
-    assert {"validate.h", "finding.h", "device.h", "result.h"} <= {path.name for path in PUBLIC}
+    assert {"validate.h", "finding.h", "device.h", "result.h", "allocator.h", "buffers.h"} <= {
+        path.name for path in PUBLIC
+    }
+    assert "cuda_allocator.h" in {path.name for path in PUBLIC}
 
 
 @pytest.mark.parametrize("header", PUBLIC, ids=lambda path: path.name)
@@ -34,7 +43,7 @@ def test_a_public_header_stands_alone(any_compiler: str, header: Path) -> None:
     command = [any_compiler, "-std=c++17", "-fsyntax-only", *WARNINGS, f"-I{HEADERS}"]
     source = f'#include "{header}"\n'
     result = subprocess.run(
-        [*command, f"-I{INCLUDE}", "-x", "c++", "-"],
+        [*command, f"-I{INCLUDE}", f"-I{CUDA_INCLUDE}", "-x", "c++", "-"],
         input=source,
         capture_output=True,
         text=True,
@@ -66,6 +75,37 @@ def loaded_library() -> Path:
     return Path(found.group())
 
 
+def test_an_allocator_of_another_library_is_found_from_python(tmp_path: Path) -> None:
+    found = compilers()
+    if not found:
+        pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
+    source = tmp_path / "library.cpp"
+    source.write_text(
+        '#include "recording_allocator.h"\n'
+        'extern "C" bool register_it() {\n'
+        "  return placewire::register_allocator(std::make_shared<cases::RecordingAllocator>(\n"
+        "      placewire::DeviceType::CUDA)).ok();\n"
+        "}\n"
+    )
+    path = compile_cpp(
+        source,
+        tmp_path / "library.so",
+        *("-shared", "-fPIC", "-Wl,--no-as-needed", str(loaded_library())),
+        include=(HEADERS, INCLUDE, SOURCES),
+        compiler=found[0],
+    )
+    library = ctypes.CDLL(str(path))
+    library.register_it.restype = ctypes.c_bool
+    assert not _runtime.has_allocator(DeviceType.CUDA, 0)
+    assert library.register_it()
+    buffer = _runtime.DeviceMemoryBuffer(8, DeviceType.CUDA, 0)
+    buffer.write(b"12345678")
+    assert buffer.read(8) == b"12345678"
+    del buffer
+    _runtime.unregister_allocator(DeviceType.CUDA)
+    assert not _runtime.has_allocator(DeviceType.CUDA, 0)
+
+
 def test_the_library_exports_what_its_headers_declare_and_nothing_else() -> None:
     nm = shutil.which("nm")
     if nm is None:
@@ -78,7 +118,7 @@ def test_the_library_exports_what_its_headers_declare_and_nothing_else() -> None
     declarations = "".join(
         path.read_text(encoding="utf-8") for path in PUBLIC if path.name != "api.h"
     )
-    declared = set(re.findall(r"PLACEWIRE_API [^;{(]*?(\w+)\(", declarations))
+    declared = set(re.findall(r"PLACEWIRE_API [^;{(]*?(\w+)=?\(", declarations))
     assert declared
     assert exported == declared
     assert others == []

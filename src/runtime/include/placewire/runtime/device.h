@@ -13,11 +13,13 @@ namespace placewire {
 
 using schema::program::DeviceType;
 
+/// Which device of its kind, 0..127 (the wire has a signed byte).
+using DeviceIndex = std::int8_t;
+
 /// One device. The default is cpu:0.
 struct Device {
   DeviceType type = DeviceType::CPU;
-  /// Which device of its kind, 0..127 (the wire has a signed byte).
-  std::int8_t index = 0;
+  DeviceIndex index = 0;
 
   /// Whether its memory is the host's, which all devices of the kind CPU share.
   [[nodiscard]] constexpr bool is_cpu() const noexcept { return type == DeviceType::CPU; }

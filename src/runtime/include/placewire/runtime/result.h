@@ -1,9 +1,11 @@
-// The core's one error convention: a function that can fail returns `Result<T>`.
+// The core's one error convention: a function that can fail returns `Result<T>`, or
+// `Status` if it has nothing else to return.
 //
 // No function of the core throws or aborts because of what a caller or a file says. An `Error` has
 // a code for programs and a message for people: what was found, what was expected, what to do.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,5 +46,24 @@ class [[nodiscard]] Result {
  private:
   std::variant<T, Error> content_;
 };
+
+/// What a call returns that gives nothing back: success, or the Error. Default: success.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() noexcept = default;
+  Result(Error error) : error_(std::move(error)) {}
+
+  [[nodiscard]] bool ok() const noexcept { return !error_.has_value(); }
+  explicit operator bool() const noexcept { return ok(); }
+
+  [[nodiscard]] const Error& error() const& noexcept { return *error_; }
+  [[nodiscard]] Error&& error() && noexcept { return std::move(*error_); }
+
+ private:
+  std::optional<Error> error_;
+};
+
+using Status = Result<void>;
 
 }  // namespace placewire

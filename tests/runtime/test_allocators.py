@@ -1,0 +1,149 @@
+"""Allocators, their registry, buffers and simulated devices in C++, under sanitizers.
+
+The counterparts of ExecuTorch's own tests are named in `COUNTERPARTS`.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.project.markdown import blocks
+from tests.runtime.case_program import CORE, INCLUDE, CaseCompiler, CaseProgram, case_names
+from tests.schema.cpp.building import HEADERS, ROOT, SANITIZERS, compile_cpp, compilers
+
+THREAD_SANITIZER = ("-fsanitize=thread", "-g", "-O1")
+
+# Tests of ExecuTorch 1.5.1 (device_allocator_test, device_memory_buffer_test) and ours; those of
+# its cuda_allocator_test are in test_cuda_allocator.py.
+COUNTERPARTS = {
+    "RegisteredAllocatorReportsCorrectDeviceType": "every_kind_of_the_schema_can_be_registered",
+    "AllocateAndDeallocate": "a_buffer_allocates_and_its_end_frees",
+    "CopyHostToDevice": "copies_are_forwarded",
+    "CopyDeviceToHost": "copies_are_forwarded",
+    "RegistryGetUnregisteredReturnsNullptr": "a_missing_allocator_is_named",
+    # There is no registry object to compare; what is registered through one function is found
+    # through another.
+    "RegistrySingletonInstance": "every_kind_of_the_schema_can_be_registered",
+    "RegisteringSameDeviceTypeTwiceAborts": "a_second_registration_is_an_error_and_changes_nothing",
+    "DefaultConstructedIsEmpty": "a_default_buffer_is_empty",
+    "CreateAllocatesAndDestructorDeallocates": "a_buffer_allocates_and_its_end_frees",
+    "CreateFailsWithNoRegisteredAllocator": "a_buffer_without_an_allocator_is_an_error",
+    "MoveConstructorTransfersOwnership": "a_moved_buffer_is_freed_once",
+    "MoveAssignmentTransfersOwnership": "assigning_to_a_buffer_frees_what_it_held",
+    "DestructorNoOpForDefaultConstructed": "a_default_buffer_is_empty",
+    "AsSpanWrapsDevicePointer": "a_buffer_allocates_and_its_end_frees",
+    "CreateUsesDefaultAlignmentWhenUnspecified": (
+        "the_alignment_is_the_devices_own_or_the_one_asked_for"
+    ),
+    "CreateForwardsCustomAlignmentToAllocator": (
+        "the_alignment_is_the_devices_own_or_the_one_asked_for"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def compiler() -> str:
+    found = compilers()
+    if not found:
+        pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> dict[str, CaseProgram]:
+    build = CaseCompiler(tmp_path_factory.mktemp("allocators"), compiler)
+    core = build.core(CORE)
+    return {name: build.program(name, core) for name in ("allocator_checks", "simulated_checks")}
+
+
+@pytest.mark.parametrize("case", case_names("allocator_checks"))
+def test_of_allocators_and_buffers(programs: dict[str, CaseProgram], case: str) -> None:
+    programs["allocator_checks"].run(case)
+
+
+@pytest.mark.parametrize("case", case_names("simulated_checks"))
+def test_of_simulated_devices(programs: dict[str, CaseProgram], case: str) -> None:
+    programs["simulated_checks"].run(case)
+
+
+def test_every_case_is_run(programs: dict[str, CaseProgram]) -> None:
+    for name, program in programs.items():
+        assert program.names() == case_names(name)
+
+
+def test_every_test_of_executorch_has_a_counterpart() -> None:
+    assert set(COUNTERPARTS.values()) <= set(case_names("allocator_checks"))
+
+
+@pytest.fixture(scope="module")
+def report_of_a_race(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> str:
+    """What ThreadSanitizer says about a race; skips where it cannot run at all."""
+    folder = tmp_path_factory.mktemp("race")
+    source = folder / "race.cpp"
+    source.write_text(
+        "#include <thread>\nint number = 0;\nint main() {\n"
+        "  std::thread other([] { ++number; });\n  ++number;\n  other.join();\n}\n"
+    )
+    race = compile_cpp(source, folder / "race", *THREAD_SANITIZER, "-pthread", compiler=compiler)
+    result = subprocess.run([race], capture_output=True, text=True, check=False)
+    if "unexpected memory mapping" in result.stderr:
+        pytest.skip("NOT RUN: ThreadSanitizer needs `sysctl vm.mmap_rnd_bits=28` on this kernel")
+    return result.stderr
+
+
+def test_the_thread_sanitizer_sees_a_race(report_of_a_race: str) -> None:
+    assert "data race" in report_of_a_race
+
+
+@pytest.fixture(scope="module")
+def under_thread_sanitizer(
+    tmp_path_factory: pytest.TempPathFactory, compiler: str, report_of_a_race: str
+) -> CaseProgram:
+    assert report_of_a_race
+    folder = tmp_path_factory.mktemp("concurrent")
+    build = CaseCompiler(folder, compiler, THREAD_SANITIZER)
+    return build.program("concurrent_checks", build.core(CORE))
+
+
+@pytest.mark.parametrize("case", case_names("concurrent_checks"))
+def test_of_many_threads(under_thread_sanitizer: CaseProgram, case: str) -> None:
+    under_thread_sanitizer.run(case)
+
+
+def test_a_new_kind_of_device_needs_no_edit(tmp_path: Path, compiler: str) -> None:
+    for name in ("schema", "generated"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    schema = tmp_path / "schema" / "program.fbs"
+    text = schema.read_text(encoding="utf-8")
+    changed = re.sub(r"( +CUDA = 1 .*\n)", r"\1  VULKAN = 2 (dlpack: 7, alignment: 64),\n", text)
+    assert changed != text
+    schema.write_text(changed)
+    generate = [sys.executable, "-m", "placewire_codegen"]
+    subprocess.run(generate, cwd=tmp_path, check=True, capture_output=True)
+    headers = tmp_path / "generated" / "include"
+    build = CaseCompiler(tmp_path, compiler, ())
+    program = build.program("allocator_checks", build.core(CORE, headers), headers)
+    assert "kind VULKAN" in program.run("every_kind_of_the_schema_can_be_registered")
+
+
+def test_the_allocator_in_the_docs_does_what_they_show(tmp_path: Path, compiler: str) -> None:
+    shown = {block.language: block.text for block in blocks(ROOT / "docs" / "device-memory.md")}
+    source = tmp_path / "main.cpp"
+    source.write_text(shown["cpp"])
+    core = CaseCompiler(tmp_path, compiler).core(CORE)
+    program = compile_cpp(
+        source,
+        tmp_path / "main",
+        *(*SANITIZERS, str(core)),
+        include=(HEADERS, *INCLUDE),
+        compiler=compiler,
+    )
+    result = subprocess.run([program], capture_output=True, text=True, check=True)
+    assert result.stdout == shown["text"]
