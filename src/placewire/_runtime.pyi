@@ -72,6 +72,7 @@ def verify_plan(
     sizes: object, lowers: object, uppers: object, offsets: object, alignment: int
 ) -> int:
     """Check a plan; see `placewire.planner.verify`. Returns the total."""
+
 def has_allocator(device_type: int, index: int) -> bool:
     """Tell whether the registry has an allocator for a device."""
 
