@@ -128,10 +128,9 @@ class Machine:
             source, sizes, result = args
             assert self.device(source) == self.device(result)
             self.values[result] = self.values[source].view(self._ints(sizes))
-        elif name == "dim_order_ops::_clone_dim_order":
-            source, *_, result = args
-            assert self.device(source) == self.device(result) == CPU
-            self._put(result, self.values[source])
+        elif name == "dim_order_ops::_clone_dim_order":  # torch has it only if ExecuTorch is there
+            assert self.device(args[0]) == self.device(args[-1]) == CPU
+            self._put(args[-1], self.values[args[0]])
         elif name.startswith("executorch_prim::"):
             self._number(name.partition("::")[2], args)
         elif name == "aten::sym_size":
