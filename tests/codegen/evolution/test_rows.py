@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from placewire_codegen.evolution import RULES, Finding, Level, compare_schemas
-from placewire_codegen.features import Feature
-from placewire_codegen.model import Schema
-from placewire_codegen.resolve import load_schema
+from placewire_codegen.evolution import RULES, Level
 
+from tests.codegen.evolution.conftest import Compare
 from tests.codegen.evolution.row import Row
 from tests.codegen.evolution.rows import NUMBERS, ROWS
 
-Compare = Callable[[str, str], list[Finding]]
-# Rules that no pair of schemas alone can break, and where they are tested.
+# Rules about what flatc does not know, and where they are tested.
 ELSEWHERE = {
-    "FIELD_SAME_PRESENT": "test_own_attributes",
-    "SCHEMA_SAME_HEADER": "test_own_attributes",
+    "FIELD_SAME_PRESENT": "test_findings",
+    "SCHEMA_SAME_HEADER": "test_findings",
     "WAIVER_USED": "test_waivers",
 }
-
-
-@pytest.fixture
-def compare(tmp_path: Path) -> Compare:
-    def load(text: str) -> Schema:
-        path = tmp_path / "schema.fbs"
-        path.write_text(text, encoding="utf-8")
-        return load_schema([path], root=tmp_path, features=frozenset(Feature))
-
-    return lambda before, after: compare_schemas(load(before), load(after))
 
 
 def test_every_number_has_a_row() -> None:
