@@ -13,7 +13,7 @@ import sys
 
 from .measure import Comparison, NotMeasured, table
 
-BENCHMARKS = ("startup", "front_end", "codec", "verify")
+BENCHMARKS = ("startup", "front_end", "compat", "codec", "verify")
 
 
 def main() -> int:

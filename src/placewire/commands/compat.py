@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from enum import Enum
 from pathlib import Path
@@ -75,6 +76,7 @@ def compat(
     from placewire_codegen.evolution.references import BadReferenceError, References
 
     references = References(project or Path(), tuple(include or ()))
+    gc.disable()  # two large trees that live until the end are all that there is to collect
     try:
         shown = _compare(references, base, head, level, format_, with_waivers=head is None)
     except (BadReferenceError, ConfigError) as error:
@@ -117,14 +119,15 @@ def _compare(
     head = references.project_side() if head_text is None else references.side(head_text)
     base = references.side(base_text, head)
     _say_what_is_not_committed(base_text, head)
-    findings = compare_schemas(base.schema, head.schema)
+    found = compare_schemas(base.schema, head.schema)
+    left = found
     if with_waivers:
         source = str(references.project_folder / "pyproject.toml")
-        findings = waive(findings, references.project().compat.waivers, source)
-    shown = [finding for finding in findings if Level(level.value).shows(finding.level)]
+        left = waive(found, references.project().compat.waivers, source)
+    shown = [finding for finding in left if Level(level.value).shows(finding.level)]
     for line in FORMATS[format_.value](Report(shown, base, head)):
         typer.echo(printable(line))
-    say(_summary(base, head, shown))
+    say(_summary(base, head, found, shown))
     return shown
 
 
@@ -132,21 +135,28 @@ def _say_what_is_not_committed(base_text: str, head: Side) -> None:
     """Say that HEAD is more than Git knows; it is compared as it is."""
     if not base_text.startswith("git:") or not head.entries:
         return
-    from placewire_codegen.evolution.git_files import Repository
+    from placewire_codegen.evolution.git_files import GitError, Repository
 
-    for path in Repository(head.entries[0].parent).changed(map(Path, head.schema.files)):
+    try:
+        changed = Repository(head.entries[0].parent).changed(map(Path, head.schema.files))
+    except GitError:
+        return  # HEAD is outside of any repository
+    for path in changed:
         say(f"note: {path} has changes that are not committed; they are compared, too")
 
 
-def _summary(base: Side, head: Side, shown: list[Finding]) -> str:
-    from placewire_codegen.evolution import is_identical_on_the_wire
+def _summary(base: Side, head: Side, found: list[Finding], shown: list[Finding]) -> str:
+    from placewire_codegen.evolution import Level, is_identical_on_the_wire
 
-    if not shown:
-        is_identical = is_identical_on_the_wire(base.schema, head.schema)
-        return f"no findings; {'identical' if is_identical else 'compatible'} on the wire"
-    levels = Counter(finding.level.value for finding in shown)
-    parts = ", ".join(f"{number} {name}" for name, number in levels.items())
-    return f"{count(len(shown), 'finding')}: {parts}"
+    if shown:
+        levels = Counter(finding.level.value for finding in shown)
+        parts = ", ".join(f"{number} {name}" for name, number in levels.items())
+        return f"{count(len(shown), 'finding')}: {parts}"
+    waived = sum(finding.level is Level.WIRE for finding in found)
+    if waived:
+        return f"no findings; {count(waived, 'break')} on the wire waived"
+    is_identical = is_identical_on_the_wire(base.schema, head.schema)
+    return f"no findings; {'identical' if is_identical else 'compatible'} on the wire"
 
 
 def _list_rules(level: _Level, format_: _Format) -> None:

@@ -1,6 +1,6 @@
 """One row of the table of changes: two schemas, and what is to be found between them.
 
-The numbers are those of the list of changes in docs/compat.md; a number has several rows where the
+The numbers are those of docs/compat_changes.md; a number has several rows where the
 change has several forms.
 """
 
