@@ -59,7 +59,7 @@ class _Maker:
         may_be_none = field.default is None and not field.is_mandatory
         is_too_deep = levels <= 0 and type(field.type).__name__ == "TableReference"
         ends_here = is_too_deep or (field.nested is not None and self._inner is None)
-        if may_be_none and (ends_here or self._draw(st.booleans())):
+        if may_be_none and (ends_here or not self._draw(st.booleans())):
             return None
         if field.nested is not None:
             return self._pack((self._inner or self).table(field.nested.type, levels))
@@ -82,7 +82,7 @@ class _Maker:
         count = self._draw(st.integers(0, self._largest_list))
         may_be_none = kind == "UnionInfo"
         return [
-            None if may_be_none and self._draw(st.booleans()) else self._value(element, levels)
+            None if may_be_none and not self._draw(st.booleans()) else self._value(element, levels)
             for _ in range(count)
         ]
 

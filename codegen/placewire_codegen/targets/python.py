@@ -27,6 +27,7 @@ _SCHEMA_INDEPENDENT = (
     "_pure/values.py",
     "_pure/vectors.py",
     "_pure/verify.py",
+    "_pure/writer.py",
     "_select.py",
 )
 

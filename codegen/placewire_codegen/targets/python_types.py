@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from ..model import (
     AttributeValue,
@@ -24,108 +23,17 @@ from ..nested import vector_alignment
 from ..presence import finite_tables
 from .python_docstrings import LINE_LENGTH, docstring, paragraph
 from .python_names import Definitions, PythonNames, scalar_literal, sort_key, string_literal
-
-
-@dataclass(frozen=True)
-class _Member:
-    name: str
-    value: str
-    docstring: str | None = None
-
-
-@dataclass(frozen=True)
-class _EnumAttribute:
-    """A schema attribute of members, as a property that looks into a table."""
-
-    name: str
-    type: str
-    summary: str
-    table: str
-    lookup: str
-    members: list[_Member]
-
-
-@dataclass(frozen=True)
-class _ExceptionClass:
-    name: str
-    bases: str
-    member: str
-    docstring: str
-
-
-@dataclass(frozen=True)
-class _Enum:
-    name: str
-    base: str
-    docstring: str
-    members: list[_Member]
-    attributes: list[_EnumAttribute]
-    exception_base: str | None
-    exception_table: str
-    exceptions: list[_ExceptionClass]
-
-
-@dataclass(frozen=True)
-class _Field:
-    name: str
-    annotation: str
-    default: str
-
-
-@dataclass(frozen=True)
-class _NestedField:
-    """A field that holds a FlatBuffer, and the methods that read and write it.
-
-    Attributes:
-        none: What the annotation of its root ends with, and its value may be: ` | None` or nothing.
-    """
-
-    name: str
-    root: str
-    none: str
-    unpack: str
-    view: str
-    pack: str
-
-
-@dataclass(frozen=True)
-class _Table:
-    name: str
-    docstring: str
-    bases: str
-    fields: list[_Field]
-    nested: list[_NestedField]
-
-
-@dataclass(frozen=True)
-class _Union:
-    name: str
-    alternatives: str
-    docstring: str
-
-
-@dataclass(frozen=True)
-class TypeModule:
-    """One module, as finished strings in the order in which they are placed.
-
-    Attributes:
-        late_imports: Of modules that import this one, too. They come behind the classes, which is
-            all that such a module needs from here while it is being imported itself.
-        members: Classes of union members; their bases may be in a module that is imported late.
-    """
-
-    summary: str
-    imports: list[str]
-    late_imports: list[str]
-    exports: list[str]
-    enum_bases: list[str]
-    typing_names: list[str]
-    needs_field: bool
-    needs_codec: bool
-    enums: list[_Enum]
-    tables: list[_Table]
-    members: list[_Table]
-    unions: list[_Union]
+from .python_type_views import (
+    EnumAttributeView,
+    EnumView,
+    ExceptionClassView,
+    FieldView,
+    MemberView,
+    NestedFieldView,
+    TableView,
+    TypeModule,
+    UnionView,
+)
 
 
 def type_module(schema: Schema, names: PythonNames, module: str) -> TypeModule:
@@ -186,15 +94,15 @@ class _TypeWriter:
             unions=unions,
         )
 
-    def _enum(self, enum: EnumDefinition) -> _Enum:
+    def _enum(self, enum: EnumDefinition) -> EnumView:
         members = self._names.member_names(enum)
         base = enum.attributes.get("exception_base")
-        return _Enum(
+        return EnumView(
             name=self._names.type_name(enum.full_name),
             base="IntFlag" if enum.bit_flags else "IntEnum",
             docstring=docstring(enum.doc, [f"Wire: {enum.underlying.value}."], indent=4),
             members=[
-                _Member(
+                MemberView(
                     members[member.name],
                     str(member.value),
                     docstring(member.doc, [], indent=4) if member.doc else None,
@@ -211,7 +119,7 @@ class _TypeWriter:
             ],
         )
 
-    def _enum_attributes(self, enum: EnumDefinition) -> list[_EnumAttribute]:
+    def _enum_attributes(self, enum: EnumDefinition) -> list[EnumAttributeView]:
         if "exception_base" in enum.attributes:
             return []
         attributes = self._names.attribute_names(enum).items()
@@ -219,13 +127,13 @@ class _TypeWriter:
 
     def _enum_attribute(
         self, enum: EnumDefinition, attribute: str, property_name: str
-    ) -> _EnumAttribute:
+    ) -> EnumAttributeView:
         python_names = self._names.member_names(enum)
         having = [member for member in enum.members if attribute in member.attributes]
         types = sorted({type(member.attributes[attribute]).__name__ for member in having})
         is_total = len(having) == len(enum.members)
         name = self._names.type_name(enum.full_name)
-        return _EnumAttribute(
+        return EnumAttributeView(
             name=property_name,
             type=" | ".join(types if is_total else [*types, "None"]),
             summary=f"The attribute `{attribute}` of the schema"
@@ -233,12 +141,12 @@ class _TypeWriter:
             table=self._tables.claim(f"_{Name(name).upper_snake}_{Name(attribute).upper_snake}"),
             lookup="[self]" if is_total else ".get(self)",
             members=[
-                _Member(python_names[m.name], _attribute_literal(m.attributes[attribute]))
+                MemberView(python_names[m.name], _attribute_literal(m.attributes[attribute]))
                 for m in having
             ],
         )
 
-    def _table(self, table: TableDefinition) -> _Table:
+    def _table(self, table: TableDefinition) -> TableView:
         attributes = self._names.field_names(table)
         notes = [
             paragraph(
@@ -249,11 +157,12 @@ class _TypeWriter:
             for f in table.fields
         ]
         fields = [
-            _Field(attributes[f.name], self._annotation(f), self._default(f)) for f in table.fields
+            FieldView(attributes[f.name], self._annotation(f), self._default(f))
+            for f in table.fields
         ]
         self._defined.add(table.full_name)
         sections = ["Attributes:\n" + "\n".join(notes)] if notes else []
-        return _Table(
+        return TableView(
             name=self._names.type_name(table.full_name),
             docstring=docstring(table.doc or (f"The table `{table.name}`.",), sections, indent=4),
             bases="",
@@ -261,9 +170,9 @@ class _TypeWriter:
             nested=[self._nested(table, f) for f in table.fields if f.nested is not None],
         )
 
-    def _nested(self, table: TableDefinition, field: Field) -> _NestedField:
+    def _nested(self, table: TableDefinition, field: Field) -> NestedFieldView:
         methods = self._names.nested_methods(table)[field.name]
-        return _NestedField(
+        return NestedFieldView(
             name=self._names.field_names(table)[field.name],
             root=self._reference(field.nested or ""),
             none="" if field.is_mandatory else " | None",
@@ -272,7 +181,7 @@ class _TypeWriter:
             pack=methods.pack,
         )
 
-    def _struct(self, struct: StructDefinition) -> _Table:
+    def _struct(self, struct: StructDefinition) -> TableView:
         attributes = self._names.field_names(struct)
         notes = [
             paragraph(
@@ -282,26 +191,26 @@ class _TypeWriter:
         ]
         self._defined.add(struct.full_name)
         size = f"Wire: {struct.size} bytes, aligned to {struct.alignment}."
-        return _Table(
+        return TableView(
             name=self._names.type_name(struct.full_name),
             docstring=docstring(struct.doc, [size, "Attributes:\n" + "\n".join(notes)], indent=4),
             bases="",
             fields=[
-                _Field(attributes[f.name], self._spelling(f.type), self._empty_value(f.type))
+                FieldView(attributes[f.name], self._spelling(f.type), self._empty_value(f.type))
                 for f in struct.fields
             ],
             nested=[],
         )
 
-    def _member_class(self, union: UnionDefinition, member: UnionMember) -> _Table:
+    def _member_class(self, union: UnionDefinition, member: UnionMember) -> TableView:
         """Return the class that stands for a member which goes by a name of its own."""
         name = self._names.member_class(union, member) or ""
         doc = member.doc or (f"The member `{member.name}` of the union `{union.name}`.",)
         if member.type.ref is None:
-            text = [_Field("value", "str", '""')]
-            return _Table(name, docstring(doc, [], indent=4), "", text, [])
+            text = [FieldView("value", "str", '""')]
+            return TableView(name, docstring(doc, [], indent=4), "", text, [])
         base = self._reference(member.type.ref)
-        return _Table(name, docstring(doc, [], indent=4), f"({base})", [], [])
+        return TableView(name, docstring(doc, [], indent=4), f"({base})", [], [])
 
     def _annotation(self, field: Field) -> str:
         spelled = self._spelling(field.type)
@@ -426,10 +335,10 @@ class _TypeWriter:
         self._imports.add(module)
         return f"{module}.{name}"
 
-    def _union(self, union: UnionDefinition) -> _Union:
+    def _union(self, union: UnionDefinition) -> UnionView:
         members = [self._member(union, member) for member in union.members]
         name = self._names.type_name(union.full_name)
-        return _Union(
+        return UnionView(
             name,
             _alternatives(members, len(name)),
             docstring(union.doc or (f"The union `{union.name}`.",), [], indent=0),
@@ -456,7 +365,7 @@ def _alternatives(members: list[str], name_length: int) -> str:
     return "(\n    " + "\n    | ".join(members) + "\n)"
 
 
-def _exported(enums: list[_Enum], tables: list[_Table], unions: list[_Union]) -> list[str]:
+def _exported(enums: list[EnumView], tables: list[TableView], unions: list[UnionView]) -> list[str]:
     exceptions = [
         name
         for enum in enums
@@ -470,9 +379,9 @@ def _exported(enums: list[_Enum], tables: list[_Table], unions: list[_Union]) ->
     return [item.name for group in (enums, tables, unions) for item in group] + exceptions
 
 
-def _exception(member: EnumMember, python_name: str, base: str) -> _ExceptionClass:
+def _exception(member: EnumMember, python_name: str, base: str) -> ExceptionClassView:
     builtin = member.attributes.get("builtin")
-    return _ExceptionClass(
+    return ExceptionClassView(
         name=str(member.attributes["exception"]),
         bases=base if builtin is None else f"{base}, {builtin}",
         member=python_name,

@@ -10,6 +10,6 @@ int main(int argument_count, char** arguments) {
   return placewire::tests::serve(
       argument_count, arguments,
       {audited_root<schema::language::Tree>("Tree"), audited_root<schema::language::Stem>("Stem"),
-       audited_root<schema::language::Branch>("Branch"),
-       audited_root<schema::parts::Knot>("Knot"), audited_root<schema::language::Texts>("Texts")});
+       audited_root<schema::language::Branch>("Branch"), audited_root<schema::parts::Knot>("Knot"),
+       audited_root<schema::language::Texts>("Texts")});
 }

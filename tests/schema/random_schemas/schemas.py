@@ -21,12 +21,6 @@ SIZES = {
     **dict.fromkeys(("long", "ulong", "double"), 8),
 }
 
-NAMESPACES_NEED_EACH_OTHER = True
-"""Whether a namespace may use one that uses it."""
-
-STRINGS_AND_VECTORS_HAVE_DEFAULTS = True
-"""Whether strings begin with a text, and vectors empty."""
-
 
 @dataclass(frozen=True)
 class RandomSchema:
@@ -176,9 +170,8 @@ class _Writer:
         return lines
 
     def _new(self, kind: str, plain: str) -> _Definition:
-        """A definition with a name; the root is in a namespace that may use all others."""
-        is_root = plain == "Root" and not NAMESPACES_NEED_EACH_OTHER
-        namespace = self._namespaces[-1] if is_root else self._random.choice(self._namespaces)
+        """A definition with a name, in any of the namespaces."""
+        namespace = self._random.choice(self._namespaces)
         return _Definition(kind, self._names.take(plain), namespace, rank=len(self._defined))
 
     def _choose(
@@ -193,9 +186,6 @@ class _Writer:
             found += [
                 d for d in self._coming if d not in self._defined and d.namespace == owner.namespace
             ]
-        if not NAMESPACES_NEED_EACH_OTHER:
-            last = self._namespaces.index(owner.namespace)
-            found = [d for d in found if self._namespaces.index(d.namespace) <= last]
         if at_most is not None:
             found = [d for d in found if d.rank < at_most]
         if not found:
@@ -405,7 +395,7 @@ class _Writer:
             default = scalar_default(self._random, type_)
             return _Field(type_, default, may_be_key=default != " = null")
         if kind == "string":
-            if STRINGS_AND_VECTORS_HAVE_DEFAULTS and self._chance(0.25):
+            if self._chance(0.25):
                 text = self._random.choice(["", "text", "gr\u00f6\u00dfe", "a b"])
                 return _Field("string", f' = "{text}"')
             return _Field("string", attributes=self._mandatory(), may_be_key=True)
@@ -443,7 +433,9 @@ class _Writer:
             kind = kind if chosen else "scalar"
         if kind in ("scalar", "ubyte", "struct") and self._chance(0.2):
             attributes.append(f"force_align: {self._random.choice([1, 2, 4, 8, 16, 32, 64])}")
-        may_be_empty = STRINGS_AND_VECTORS_HAVE_DEFAULTS and not attributes and kind != "union"
+        if kind == "ubyte" and not attributes and (root := self._choose("table", owner)):
+            attributes.append(f'nested_flatbuffer: "{root.full_name}"')
+        may_be_empty = not attributes and kind != "union"
         default = " = []" if may_be_empty and self._chance(0.25) else ""
         return _Field(f"[{element}]", default, attributes=attributes, is_union=kind == "union")
 

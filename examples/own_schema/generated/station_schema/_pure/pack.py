@@ -12,7 +12,7 @@ Positions count from the end of the buffer, because only the end is known while 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from operator import attrgetter, itemgetter, ne
 from typing import Any, NamedTuple, TypeGuard
 
@@ -31,11 +31,10 @@ from ..reflection import (
     describe,
     describe_struct,
 )
-from .structs import StructPlan, struct_plan
+from .structs import struct_plan
 from .values import byte_view, check_size, converted, elements, scalar_value
 from .verify import find_nested_fault
-
-_LARGEST_BUFFER = 2**31 - 1
+from .writer import Writer
 
 SlotValues = tuple[Any, ...]
 Encode = Callable[["Packer", Any], SlotValues]
@@ -43,24 +42,14 @@ _Member = tuple[int, Callable[["Packer", Any], int]]
 """The tag of a union's member, and what writes its value and returns the position."""
 
 
-class Packer:
-    """One buffer in the making.
-
-    `chunks` holds its pieces from the last to the first; `position` is the sum of their lengths.
-    """
+class Packer(Writer):
+    """One buffer in the making, and what is known of its tables."""
 
     def __init__(self, force_align: Mapping[str, int]) -> None:
+        super().__init__()
         self.force_align = force_align
-        self.chunks: list[bytes | memoryview] = []
-        self.position = 0
-        self.alignment = 4
         self.vtables: dict[bytes, int] = {}
         self.depth = 0
-
-    @property
-    def is_too_large(self) -> bool:
-        """Whether what is written so far cannot be part of a FlatBuffer."""
-        return self.position > _LARGEST_BUFFER
 
     def pack(self, table: TableInfo, obj: object) -> bytes:
         """Return the finished buffer with `obj` as its root.
@@ -122,75 +111,6 @@ class Packer:
         self.chunks += (layout.pack(vtable - position, *layout.pick(values)), layout.vtable)
         self.position = vtable
         return position
-
-    def string(self, text: str) -> int:
-        """Write a string; return its position."""
-        data = str.encode(text)
-        padding = -(self.position + len(data) + 1) % 4
-        return self.append(len(data).to_bytes(4, "little") + data + bytes(1 + padding))
-
-    def aligned_string(self, text: str, alignment: int) -> int:
-        """Write a string whose first byte is aligned; return its position."""
-        padding = self.padding(len(str.encode(text)) + 1, alignment)
-        if padding:
-            self.append(bytes(padding))
-        return self.string(text)
-
-    def numbers(self, code: str, size: int, items: Sequence[Any], alignment: int) -> int:
-        """Write a vector of scalars; return its position."""
-        count = len(items)
-        padding = self.padding(count * size, alignment)
-        data = struct.pack(f"<I{count}{code}{padding}x", count, *items)
-        check_size(items, count)
-        return self.append(data)
-
-    def blob(self, data: bytes | memoryview, alignment: int) -> int:
-        """Write a vector of bytes without copying it yet; return its position."""
-        count = len(data)
-        padding = self.padding(count, alignment)
-        if padding:
-            self.append(bytes(padding))
-        self.append(data)
-        return self.append(count.to_bytes(4, "little"))
-
-    def struct(self, plan: StructPlan, obj: object) -> int:
-        """Write a struct that an offset leads to; return its position."""
-        self.alignment = max(self.alignment, plan.info.alignment)
-        padding = -(self.position + plan.info.size) % plan.info.alignment
-        return self.append(plan.pack(obj) + bytes(padding))
-
-    def struct_vector(self, plan: StructPlan, value: object, force_align: int) -> int:
-        """Write a vector of structs; return its position."""
-        items = converted(plan.pack, value)
-        data = b"".join(items)
-        padding = self.padding(len(data), max(force_align, plan.info.alignment))
-        return self.append(len(items).to_bytes(4, "little") + data + bytes(padding))
-
-    def offsets(self, positions: Sequence[int | None]) -> int:
-        """Write a vector of offsets to `positions`; return its position. None becomes 0."""
-        count = len(positions)
-        padding = -self.position % 4
-        first = self.position + padding + 4 * count
-        relative = [
-            0 if position is None else first - 4 * i - position
-            for i, position in enumerate(positions)
-        ]
-        return self.append(struct.pack(f"<I{count}I{padding}x", count, *relative))
-
-    def padding(self, size: int, alignment: int) -> int:
-        """Return how many zero bytes must precede `size` bytes of elements.
-
-        The length in front of them is aligned first, then the elements are.
-        """
-        self.alignment = max(self.alignment, alignment)
-        padding = -(self.position + size) % 4
-        return padding + -(self.position + padding + size) % alignment
-
-    def append(self, chunk: bytes | memoryview) -> int:
-        """Put `chunk` in front of what is written; return the new position."""
-        self.chunks.append(chunk)
-        self.position += len(chunk)
-        return self.position
 
 
 class Layout(NamedTuple):
