@@ -7,7 +7,7 @@ import math
 import struct
 from dataclasses import dataclass
 
-from ..model import Field, ScalarKind
+from ..model import Field, ScalarKind, Schema, TypeKind
 from .compare_attributes import compare_attributes
 from .compare_types import type_difference
 from .comparison import Comparison, spelled
@@ -22,7 +22,7 @@ TYPE_RULES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class FieldPair:
     """A field of BASE and what it is in HEAD.
 
@@ -62,13 +62,16 @@ class FieldPair:
                 TYPE_RULES[difference],
                 f"type is {spelled(self.head.type)}, was {spelled(self.base.type)}",
             )
-        self._compare_offset_size()
         if difference is not Level.WIRE:
             self._compare_default()
             self._compare_nested()
+        self._compare_required()
+        if self.base.attributes == self.head.attributes:
+            return
+        self._compare_offset_size()
+        if difference is not Level.WIRE:
             self._compare_alignment()
             self._compare_hash()
-        self._compare_required()
         self._compare_present()
         self._compare_deprecated()
         self.compare_key()
@@ -103,7 +106,8 @@ class FieldPair:
             )
 
     def _compare_alignment(self) -> None:
-        old, new = self.base.force_align, self.head.force_align
+        old = _alignment(self.base, self.comparison.base)
+        new = _alignment(self.head, self.comparison.head)
         if old == new:
             return
         weaker = Affected.NEW_READERS if new > old else Affected.OLD_READERS
@@ -111,7 +115,7 @@ class FieldPair:
         readers = "new" if new > old else "old"
         self.report(
             "FIELD_SAME_ALIGNMENT",
-            f"`force_align` is {new or 'not given'}, was {old or 'not given'}",
+            f"is aligned to {new}, was aligned to {old}",
             affected=(weaker,),
             consequence=f"{readers.title()} readers that rely on the alignment break on {files} "
             "files, which align less.",
@@ -178,6 +182,20 @@ class FieldPair:
 
 def _must_be_there(field: Field) -> bool:
     return field.required and not field.deprecated
+
+
+def _alignment(field: Field, schema: Schema) -> int:
+    """Return the alignment of a vector's first element or a string's first byte.
+
+    Both lie behind their length, which has 4 bytes and is aligned to them.
+    """
+    element = field.type.element
+    if element is None:
+        return max(field.force_align, 4)
+    if element.kind is TypeKind.STRUCT:
+        assert element.ref is not None
+        return max(field.force_align, 4, schema.struct(element.ref).alignment)
+    return max(field.force_align, 4, element.scalar.size if element.scalar is not None else 4)
 
 
 def _wide_offsets(field: Field) -> tuple[str, ...]:

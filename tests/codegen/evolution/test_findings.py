@@ -91,6 +91,14 @@ def test_two_empty_tables_are_not_told_apart_by_content(compare: Compare) -> Non
     assert {finding.rule.name for finding in findings} == {"TYPE_NO_DELETE", "SCHEMA_SAME_ROOT"}
 
 
+def test_an_alignment_that_there_is_anyway_changes_nothing(compare: Compare) -> None:
+    before = "table T { a: [long]; b: [ubyte]; }"
+    after = "table T { a: [long] (force_align: 8); b: [ubyte] (force_align: 4); }"
+    assert compare(before, after) == []
+    more = after.replace("force_align: 4", "force_align: 8")
+    assert names(compare(after, more)) == [("FIELD_SAME_ALIGNMENT", "T.b")]
+
+
 def test_a_nested_root_may_be_renamed(compare: Compare) -> None:
     before = 'table A { x: int; } table T { d: [ubyte] (nested_flatbuffer: "A"); }'
     after = 'table B { x: int; } table T { d: [ubyte] (nested_flatbuffer: "B"); }'

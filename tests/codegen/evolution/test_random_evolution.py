@@ -80,3 +80,13 @@ def test_allowed_changes_hide_no_forbidden_one(random: Random, bad: str, good: s
     after = change(after, good, random) or after
     note("\n".join(after.values()))
     assert on_the_wire(compare_schemas(load(before), load(after)))
+
+
+@SETTINGS
+@given(RANDOM)
+def test_any_two_schemas_can_be_compared(random: Random) -> None:
+    one, other = load(random_schema(random).files), load(random_schema(random).files)
+    for base, head in ((one, other), (other, one)):
+        for finding in compare_schemas(base, head):
+            assert finding.base is not None
+    assert compare_schemas(one, one) == compare_schemas(other, other) == []
