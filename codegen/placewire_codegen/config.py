@@ -49,6 +49,37 @@ class OutputPaths(BaseModel):
     bfbs: Path | None = None
 
 
+class Waiver(BaseModel):
+    """Findings of the evolution check that somebody has decided to live with.
+
+    Attributes:
+        rule: Name of the rule.
+        path: Full name of what may break it: `namespace.Table.field`. `*` stands for any text.
+        reason: Why that is no harm.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rule: str
+    path: str = Field(min_length=1)
+    reason: str = Field(min_length=1)
+
+
+class CompatConfig(BaseModel):
+    """What the evolution check goes by.
+
+    Attributes:
+        history: Folder of the released schemas, one folder for each version; `history` beside the
+            first schema if not given.
+        waivers: Findings that are not reported.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    history: Path | None = None
+    waivers: tuple[Waiver, ...] = ()
+
+
 class ProjectConfig(BaseModel):
     """One run of the generator.
 
@@ -61,6 +92,7 @@ class ProjectConfig(BaseModel):
         package: Import name of the generated Python package.
         cpp_namespace: C++ namespace around the modules.
         targets: What to generate; all but binary schemas if not given.
+        compat: What the evolution check goes by.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -73,6 +105,7 @@ class ProjectConfig(BaseModel):
     cpp_namespace: str
     targets: tuple[TargetName, ...] = DEFAULT_TARGETS
     output: OutputPaths
+    compat: CompatConfig = CompatConfig()
 
     @field_validator("package")
     @classmethod
@@ -120,6 +153,12 @@ class ProjectConfig(BaseModel):
         """Where the binary schema of an entry goes."""
         assert self.output.bfbs is not None, "validated with the target"
         return self.output.bfbs / f"{schema.stem}.bfbs"
+
+    @property
+    def history(self) -> Path:
+        """Folder of the released schemas, one folder for each version."""
+        given = self.compat.history
+        return self.root / (self.schemas[0].parent / "history" if given is None else given)
 
     @property
     def output_directories(self) -> tuple[Path, ...]:

@@ -17,6 +17,7 @@ from placewire_codegen.cli import generate
 from placewire import __version__
 
 from .commands import FAILURE
+from .commands.compat import compat
 from .commands.demo import demo
 from .commands.dump import dump
 from .commands.export import export
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (generate, export, dump, verify, retarget, plan, demo):
+for command in (generate, compat, export, dump, verify, retarget, plan, demo):
     app.command()(command)
 
 

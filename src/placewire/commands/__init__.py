@@ -10,10 +10,13 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["FAILURE", "count", "fail", "output", "printable", "say"]
+__all__ = ["FAILURE", "WRONG_USAGE", "count", "fail", "output", "printable", "say"]
 
 FAILURE = 1
-"""Exit code for findings and failures; typer exits with 2 on wrong usage."""
+"""Exit code for findings and failures."""
+
+WRONG_USAGE = 2
+"""Exit code for wrong usage, which typer uses, too."""
 
 _WIDE = 10_000
 

@@ -1,0 +1,387 @@
+"""`placewire compat`: what it compares, how it writes findings, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from placewire_codegen.evolution import RULES, Level
+from placewire_codegen.evolution.report import FORMATS
+
+from placewire.commands import compat
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parent / "golden" / "compat"
+BASE = """namespace shop;
+enum Color : byte { RED, GREEN }
+table Item { name: string; price: int = 1; color: Color; }
+table Shop { items: [Item]; }
+root_type Shop;
+"""
+HEAD = """namespace shop;
+enum Color : byte { RED }
+table Item {
+  title: string;
+  price: long = 1;
+  color: Color;
+  weight: float;
+}
+table Shop { items: [Item]; }
+root_type Shop;
+"""
+PROJECT = """
+[tool.placewire]
+schemas = ["schema/shop.fbs"]
+package = "shop"
+cpp_namespace = "shop"
+[tool.placewire.output]
+python = "out/shop"
+cpp = "out/include"
+nanobind = "out/bindings"
+docs = "out/docs"
+"""
+CLEAN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder that the command runs in."""
+
+    folder: Path
+
+    def write(self, path: str, text: str) -> None:
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+    def compat(self, *arguments: str) -> Run:
+        process = subprocess.run(
+            [sys.executable, "-m", "placewire", "compat", *arguments],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **CLEAN, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"},
+        )
+        assert "Traceback" not in process.stderr, process.stderr
+        return Run(process.returncode, process.stdout, process.stderr)
+
+    def git(self, *arguments: str) -> None:
+        identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(
+            ["git", *identity, *arguments],
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+            env={**os.environ, **CLEAN},
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = Place(tmp_path)
+    place.write("base.fbs", BASE)
+    place.write("head.fbs", HEAD)
+    return place
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Place:
+    """A project in Git, whose first commit has the tag `v1`."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    place = Place(tmp_path)
+    place.write("pyproject.toml", PROJECT)
+    place.write("schema/colors.fbs", "namespace shop; enum Color : byte { RED, GREEN }\n")
+    included = 'include "colors.fbs";\n' + BASE.replace("enum Color : byte { RED, GREEN }\n", "")
+    place.write("schema/shop.fbs", included)
+    place.git("init", "-q", "-b", "main")
+    place.git("add", ".")
+    place.git("commit", "-q", "-m", "one")
+    place.git("tag", "v1")
+    return place
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_findings_are_written_as_recorded(place: Place, format_: str, update_goldens: bool) -> None:
+    run = place.compat("base.fbs", "head.fbs", "--format", format_)
+    assert run.code == 1
+    golden = GOLDEN / f"findings.{format_}.txt"
+    if update_goldens:
+        golden.write_text(run.out, encoding="utf-8")
+        pytest.skip("recorded")
+    assert golden.exists(), f"no golden for {format_}; record it with --update-goldens"
+    assert run.out
+    assert run.out == golden.read_text(encoding="utf-8")
+
+
+def test_every_golden_has_its_format() -> None:
+    recorded = {path.name for path in GOLDEN.iterdir()}
+    assert recorded == {f"findings.{format_}.txt" for format_ in FORMATS}
+
+
+def test_the_options_offer_what_there_is() -> None:
+    assert [level.value for level in compat._Level] == [level.value for level in Level]
+    assert [one.value for one in compat._Format] == list(FORMATS)
+
+
+def test_each_line_of_json_is_a_finding_with_both_places(place: Place) -> None:
+    lines = place.compat("base.fbs", "head.fbs", "--format", "json").out.splitlines()
+    findings = [json.loads(line) for line in lines]
+    price = next(one for one in findings if one["path"] == "shop.Item.price")
+    assert price["rule"] == "FIELD_SAME_WIRE_TYPE"
+    assert price["breaks"] == ["old readers of new files", "new readers of old files"]
+    assert price["base"] == {"path": "base.fbs", "line": 3, "column": 28}
+    assert price["head"] == {"path": "head.fbs", "line": 5, "column": 3}
+
+
+def test_junit_has_a_case_for_each_finding(place: Place) -> None:
+    suite = ET.fromstring(place.compat("base.fbs", "head.fbs", "--format", "junit").out)
+    assert len(suite.findall("testcase/failure")) == 3
+    assert suite.get("failures") == suite.get("tests") == "3"
+
+
+def test_junit_without_findings_has_a_case_that_passed(place: Place) -> None:
+    run = place.compat("base.fbs", "base.fbs", "--format", "junit")
+    suite = ET.fromstring(run.out)
+    assert run.code == 0
+    assert len(suite.findall("testcase")) == 1
+    assert not suite.findall("testcase/failure")
+
+
+@pytest.mark.parametrize(("level", "rules"), [("wire", 1), ("semantic", 2), ("source", 3)])
+def test_a_level_leaves_out_what_breaks_less(place: Place, level: str, rules: int) -> None:
+    run = place.compat("base.fbs", "head.fbs", "--level", level, "--format", "json")
+    assert run.code == 1
+    assert len(run.out.splitlines()) == rules
+
+
+def test_only_what_is_shown_decides_about_the_exit_code(place: Place) -> None:
+    place.write("renamed.fbs", BASE.replace("name:", "title:"))
+    assert place.compat("base.fbs", "renamed.fbs").code == 1
+    assert place.compat("base.fbs", "renamed.fbs", "--level", "semantic") == Run(
+        0, "", "no findings; identical on the wire\n"
+    )
+
+
+def test_what_has_only_grown_is_compatible(place: Place) -> None:
+    place.write("grown.fbs", BASE.replace("color: Color;", "color: Color; weight: float;"))
+    assert place.compat("base.fbs", "grown.fbs") == Run(
+        0, "", "no findings; compatible on the wire\n"
+    )
+
+
+def test_a_new_member_is_not_identical(place: Place) -> None:
+    place.write("grown.fbs", BASE.replace("GREEN", "GREEN, BLUE"))
+    assert place.compat("base.fbs", "grown.fbs").err == "no findings; compatible on the wire\n"
+
+
+def test_the_rules_are_listed(place: Place) -> None:
+    listed = place.compat("--rules").out.splitlines()
+    assert [line.split()[1] for line in listed] == list(RULES)
+    as_json = place.compat("--rules", "--format", "json").out.splitlines()
+    assert [json.loads(line)["rule"] for line in as_json] == list(RULES)
+
+
+def test_a_binary_schema_can_be_compared(place: Place) -> None:
+    options = ("--schema", "base.fbs", "--out", "out", "--target", "bfbs")
+    subprocess.run(
+        [sys.executable, "-m", "placewire", "generate", *options],
+        cwd=place.folder,
+        check=True,
+        capture_output=True,
+    )
+    run = place.compat("--against", "out/base.bfbs", "head.fbs", "--format", "json")
+    assert run.code == 1
+    assert {json.loads(line)["rule"] for line in run.out.splitlines()} == {
+        "FIELD_SAME_WIRE_TYPE",
+        "ENUM_MEMBER_NO_DELETE",
+        "FIELD_SAME_NAME",
+    }
+    assert place.compat("out/base.bfbs", "base.fbs").code == 0
+
+
+def test_folders_can_be_compared(place: Place) -> None:
+    place.write("old/shop.fbs", BASE)
+    place.write("new/shop.fbs", HEAD)
+    assert len(place.compat("old", "new", "--format", "json").out.splitlines()) == 3
+
+
+def test_a_schema_that_does_not_parse_is_told_with_its_place(place: Place) -> None:
+    place.write("broken.fbs", "table T { a: nothing; }\n")
+    run = place.compat("base.fbs", "broken.fbs")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("error: broken.fbs is no valid schema:\n\nbroken.fbs:1:14: error: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name the old schema: placewire compat --against git:main"),
+        (("nowhere.fbs", "head.fbs"), "nowhere.fbs does not exist; name a file, a folder, "),
+        (("a", "b", "c"), "too many schemas: a, b, c"),
+        (("base.fbs",), "pyproject.toml does not exist; run in a project"),
+        (("release:1.0", "head.fbs"), "pyproject.toml does not exist; run in a project"),
+        (("git:main", "head.fbs"), "is in no Git repository"),
+        (("--rules", "--format", "junit"), "--rules has no format junit"),
+    ],
+)
+def test_wrong_usage_is_told(
+    place: Place, arguments: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(place.folder.parent))
+    run = place.compat(*arguments)
+    assert (run.code, run.out) == (2, "")
+    assert message in run.err
+
+
+def test_the_working_tree_is_compared_with_a_revision(repository: Place) -> None:
+    assert repository.compat("--against", "git:v1") == Run(
+        0, "", "no findings; identical on the wire\n"
+    )
+    repository.write("schema/colors.fbs", "namespace shop; enum Color : byte { RED }\n")
+    run = repository.compat("--against", "git:v1")
+    assert run.code == 1
+    assert run.out.startswith(
+        "schema/colors.fbs:1:22: semantic: shop.Color.GREEN: is gone; its number was 1"
+    )
+    assert "    was: v1:schema/colors.fbs:1:42\n" in run.out
+    assert "note: schema/colors.fbs has changes that are not committed" in run.err
+
+
+def test_two_revisions_are_compared(repository: Place) -> None:
+    repository.write("schema/colors.fbs", "namespace shop; enum Color : byte { RED }\n")
+    repository.git("commit", "-qam", "two")
+    assert repository.compat("git:v1", "git:main").code == 1
+    assert repository.compat("git:main", "git:v1").code == 0
+
+
+def test_a_command_works_from_a_folder_below(repository: Place) -> None:
+    below = Place(repository.folder / "schema")
+    assert below.compat("--against", "git:v1", "--project", "..").code == 0
+    assert below.compat("--against", "git:v1", "shop.fbs").code == 0
+
+
+def test_a_revision_that_does_not_exist_is_told(repository: Place) -> None:
+    run = repository.compat("--against", "git:v9")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("error: revision `v9` does not exist in ")
+
+
+def test_a_revision_cannot_be_an_option(repository: Place) -> None:
+    run = repository.compat("--against", "git:--output=x")
+    assert run.code == 2
+    assert "revision `--output=x` does not exist" in run.err
+
+
+def test_a_project_whose_file_was_renamed_is_compared_with_what_it_was(repository: Place) -> None:
+    repository.git("mv", "schema/shop.fbs", "schema/store.fbs")
+    repository.write("pyproject.toml", PROJECT.replace("shop.fbs", "store.fbs"))
+    assert repository.compat("--against", "git:v1").code == 0
+
+
+def test_a_file_that_was_renamed_is_told_with_its_old_name(repository: Place) -> None:
+    repository.git("mv", "schema/shop.fbs", "schema/store.fbs")
+    run = repository.compat("--against", "git:v1", "schema/store.fbs")
+    assert (run.code, run.out) == (2, "")
+    assert run.err == (
+        "error: git:v1: schema/store.fbs does not exist at that revision; "
+        "it was schema/shop.fbs then: say git:v1:schema/shop.fbs\n"
+    )
+    assert repository.compat("git:v1:schema/shop.fbs", "schema/store.fbs").code == 0
+
+
+def test_a_revision_whose_schema_does_not_parse_is_told(repository: Place) -> None:
+    good = (repository.folder / "schema/shop.fbs").read_text()
+    repository.write("schema/shop.fbs", good + "table X { y: }\n")
+    repository.git("commit", "-qam", "broken")
+    repository.git("tag", "broken")
+    repository.write("schema/shop.fbs", good)
+    run = repository.compat("--against", "git:broken")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("error: git:broken is no valid schema:\n\nschema/shop.fbs:")
+
+
+def test_the_latest_release_is_found_by_number(repository: Place) -> None:
+    for version, text in (("0.9.0", HEAD), ("0.10.0rc1", HEAD), ("0.10.0", BASE)):
+        repository.write(f"schema/history/{version}/shop.fbs", text)
+    run = repository.compat("--against", "release:latest")
+    assert run.code == 0
+    assert repository.compat("--against", "release:0.9.0").code == 1
+    missing = repository.compat("--against", "release:3")
+    assert missing.code == 2
+    assert missing.err == (
+        "error: release:3: there is no such release; there are 0.9.0, 0.10.0rc1, 0.10.0\n"
+    )
+
+
+def test_a_schema_that_only_the_release_has_is_gone(repository: Place) -> None:
+    repository.write("schema/history/1.0/shop.fbs", BASE)
+    repository.write("schema/history/1.0/other.fbs", "table Other { x: int; } root_type Other;")
+    run = repository.compat("--against", "release:1.0", "--format", "json")
+    assert {json.loads(line)["path"] for line in run.out.splitlines()} == {"Other"}
+
+
+WAIVER = """
+[[tool.placewire.compat.waivers]]
+rule = "ENUM_MEMBER_NO_DELETE"
+path = "shop.Color.*"
+reason = "nothing was ever green"
+"""
+
+
+def test_a_waiver_hides_a_finding(repository: Place) -> None:
+    repository.write("schema/colors.fbs", "namespace shop; enum Color : byte { RED }\n")
+    repository.write("pyproject.toml", PROJECT + WAIVER)
+    assert repository.compat("--against", "git:v1").code == 0
+
+
+def test_a_break_on_the_wire_that_is_waived_is_not_forgotten(repository: Place) -> None:
+    schema = (repository.folder / "schema/shop.fbs").read_text()
+    repository.write("schema/shop.fbs", schema.replace("price: int", "price: long"))
+    waiver = WAIVER.replace("ENUM_MEMBER_NO_DELETE", "FIELD_SAME_WIRE_TYPE")
+    repository.write("pyproject.toml", PROJECT + waiver.replace("shop.Color.*", "shop.Item.price"))
+    run = repository.compat("--against", "git:v1")
+    assert (run.code, run.out) == (0, "")
+    assert run.err.endswith("no findings; 1 break on the wire waived\n")
+
+
+def test_a_waiver_that_nothing_needs_is_a_finding(repository: Place) -> None:
+    repository.write("pyproject.toml", PROJECT + WAIVER)
+    run = repository.compat("--against", "git:v1")
+    assert run.code == 1
+    assert run.out.startswith(
+        "pyproject.toml: source: shop.Color.*: the waiver of ENUM_MEMBER_NO_DELETE waives nothing"
+    )
+
+
+def test_a_waiver_needs_a_reason(repository: Place) -> None:
+    repository.write("pyproject.toml", PROJECT + WAIVER.replace("nothing was ever green", ""))
+    run = repository.compat("--against", "git:v1")
+    assert run.code == 2
+    assert "compat.waivers.0.reason" in run.err
+
+
+def test_waivers_are_of_the_project_alone(repository: Place) -> None:
+    repository.write("pyproject.toml", PROJECT + WAIVER)
+    assert repository.compat("--against", "git:v1", "schema/shop.fbs").code == 0
+
+
+def test_our_schema_keeps_what_its_releases_promised() -> None:
+    assert Place(ROOT).compat("--against", "release:latest").code == 0
