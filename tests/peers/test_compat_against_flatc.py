@@ -90,6 +90,24 @@ def test_what_else_differs_are_attributes_of_ours(executorch_schema: Path) -> No
     assert found == {"ATTRIBUTE_SAME_VALUE", "FIELD_SAME_PRESENT", "SCHEMA_SAME_HEADER"}
 
 
+def test_two_copies_kept_by_hand_have_drifted_apart_unseen_by_flatc(
+    flatc: Path, executorch_schema: Path
+) -> None:
+    folder = executorch_schema.parent / "backends" / "xnnpack" / "serialization"
+    one, other = folder / "schema.fbs", folder / "runtime_schema.fbs"
+    done = subprocess.run([flatc, "--conform", one, other], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+    found = {
+        (finding.rule.name, finding.path) for finding in compare_schemas(load(one), load(other))
+    }
+    assert found == {
+        ("FIELD_NO_UNDEPRECATE", "fb_xnnpack.Buffer.storage"),
+        ("FIELD_NO_UNDEPRECATE", "fb_xnnpack.XNNGraph.constant_buffer"),
+        ("FIELD_NO_UNDEPRECATE", "fb_xnnpack.XNNGraph.mem_buffer_sizes"),
+        ("SCHEMA_SAME_IDENTIFIER", "fb_xnnpack.XNNGraph"),
+    }
+
+
 @pytest.mark.parametrize("version", HISTORY, ids=[path.name for path in HISTORY])
 @pytest.mark.parametrize("name", ["program", "device_info", "errors"])
 def test_today_keeps_what_every_frozen_version_promised(version: Path, name: str) -> None:
