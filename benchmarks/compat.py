@@ -56,7 +56,7 @@ def _measure(flatc: Path, what: str, base: str) -> Comparison:
         tasks = {
             "ours": _process([placewire, "compat", "base.fbs", "head.fbs"], place),
             "start": _process([sys.executable, "-c", START_UP], place),
-            "flatc": _process([str(flatc), "--cpp", "--conform", "base.fbs", "head.fbs"], place),
+            "flatc": _process([str(flatc), "--conform", "base.fbs", "head.fbs"], place),
         }
         best = interleaved_minimums(tasks, rounds=ROUNDS)
     peer = 2 * best["flatc"] + best["start"]

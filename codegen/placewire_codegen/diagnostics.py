@@ -37,7 +37,9 @@ class Source:
 
     def declared_at(self, offset: int) -> tuple[str, int, int]:
         """File, line and column of a character offset, as the model holds them."""
-        return self.model_path, *self.position(offset)
+        starts = self._line_starts
+        line = bisect_right(starts, offset)
+        return self.model_path, line, offset - starts[line - 1] + 1
 
     def line(self, number: int) -> str:
         """Text of a line, counted from 1, without its line break."""

@@ -127,23 +127,23 @@ class _Lexer:
         for match in _TOKEN.finditer(self._source.text):
             group = match.lastgroup
             assert group is not None, "the pattern has no other alternatives"
-            start, end = match.span(group)
+            spelling, end = match[group], match.end()
+            start = end - len(spelling)
             if group == "identifier":
                 if self._pending_doc:
                     self._attach_doc(start)
-                tokens.append(new(Token, (IDENTIFIER, match[group], start, end)))
+                tokens.append(new(Token, (IDENTIFIER, spelling, start, end)))
             elif group == "punctuation":
                 if self._pending_doc:
                     self._attach_doc(start)
-                spelling = match[group]
                 tokens.append(new(Token, (spelling, spelling, start, end)))
             elif group == "doc":
-                self._take_doc(match[group], start, end)
+                self._take_doc(spelling, start, end)
             elif group == "end":
                 tokens.append(Token(END, "", start, end))
                 break
             elif group != "comment":
-                self._take_other(group, match[group], start, end)
+                self._take_other(group, spelling, start, end)
         return Tokens(tokens, self._docs, self._behind_illegal)
 
     def _take_other(self, group: str, spelling: str, start: int, end: int) -> None:

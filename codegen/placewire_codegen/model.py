@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from operator import itemgetter
@@ -26,7 +27,8 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Location(Frozen):
+@dataclass(frozen=True, slots=True)
+class Location:
     """Where a declaration stands. Lines and columns count from 1; columns count characters.
 
     What comes from a binary schema has the line and column 0, since nobody knows them.

@@ -200,8 +200,7 @@ class Context:
             self.error(node, f"{feature.value} are not supported yet", hint=hint)
 
     def location(self, node: syntax.Place) -> model.Location:
-        path, line, column = self.tree.source.declared_at(node.start)
-        return model.Location(path=path, line=line, column=column)
+        return model.Location(*self.tree.source.declared_at(node.start))
 
     def doc(self, lines: syntax.Doc) -> tuple[str, ...]:
         """A doc comment without the blank that follows `///` and without blanks at line ends."""

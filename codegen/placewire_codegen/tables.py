@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from . import syntax
 from .attributes import attribute_place, integer_attribute, read_attributes
@@ -260,8 +261,8 @@ def _report_gap(owners: dict[int, ResolvedField], context: Context) -> None:
 
 def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Field:
     node = field.node
-    attributes = field.attributes
     value = None if field.default is None else field.default.value
+    # What most fields lack is left out: the model has it as its default, for less than giving it.
     return Field(
         name=node.name.text,
         type=field.type,
@@ -271,16 +272,24 @@ def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Fie
         default=value if isinstance(value, (int, float)) else None,
         default_content=value if isinstance(value, (str, tuple)) else None,
         optional=field.default is not None and value is None,
-        required="required" in attributes
-        or ("key" in attributes and field.type.kind is TypeKind.STRING),
-        present="present" in attributes,
-        deprecated="deprecated" in attributes,
-        key="key" in attributes,
-        force_align=field.force_align,
-        nested=field.nested,
         doc=context.doc(node.doc),
-        attributes=attributes,
+        **(_from_attributes(field) if field.attributes else {}),
     )
+
+
+def _from_attributes(field: ResolvedField) -> dict[str, Any]:
+    """What the attributes of a field say of it, by the names of the model."""
+    attributes = field.attributes
+    is_string_key = "key" in attributes and field.type.kind is TypeKind.STRING
+    return {
+        "required": "required" in attributes or is_string_key,
+        "present": "present" in attributes,
+        "deprecated": "deprecated" in attributes,
+        "key": "key" in attributes,
+        "force_align": field.force_align,
+        "nested": field.nested,
+        "attributes": attributes,
+    }
 
 
 def _extent(type_: Type, known: Definitions) -> Extent:
