@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -266,8 +267,6 @@ def _replace(
 
 
 def _item(graph: fx.Graph, call: fx.Node, index: int, value: object) -> fx.Node:
-    import operator
-
     item = graph.call_function(operator.getitem, (call, index))
     item.meta["val"] = value
     return item

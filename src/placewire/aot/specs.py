@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -283,8 +284,6 @@ def _is_of_delegate(node: fx.Node) -> bool:
 
 def is_item(node: fx.Node) -> bool:
     """Whether a node takes one result out of several."""
-    import operator
-
     return node.target is operator.getitem
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["FAILURE", "WRONG_USAGE", "count", "fail", "output", "printable", "say"]
+__all__ = ["FAILURE", "WRONG_USAGE", "PlannerMode", "count", "fail", "output", "printable", "say"]
 
 FAILURE = 1
 """Exit code for findings and failures."""
@@ -19,6 +20,14 @@ WRONG_USAGE = 2
 """Exit code for wrong usage, which typer uses, too."""
 
 _WIDE = 10_000
+
+
+class PlannerMode(str, Enum):
+    """The modes of `placewire.planner`, which is not imported to show the help."""
+
+    FAST = "fast"
+    SEARCH = "search"
+    EXACT = "exact"
 
 
 def say(message: str) -> None:

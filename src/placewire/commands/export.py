@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import count, fail, output, say
+from . import PlannerMode, count, fail, output, say
 
 if TYPE_CHECKING:
     from placewire.aot import Artifact, MethodReport, Partitioner
@@ -23,14 +23,6 @@ class _Compat(str, Enum):
 
     EXECUTORCH_1_5 = "executorch-1.5"
     PLACEWIRE = "placewire"
-
-
-class _Planner(str, Enum):
-    """How hard the memory planner tries."""
-
-    FAST = "fast"
-    SEARCH = "search"
-    EXACT = "exact"
 
 
 def export(
@@ -53,8 +45,8 @@ def export(
         _Compat, typer.Option("--compat", help="The runtime that the program is for.")
     ] = _Compat.EXECUTORCH_1_5,
     planner: Annotated[
-        _Planner, typer.Option("--planner", help="How hard the memory planner tries.")
-    ] = _Planner.FAST,
+        PlannerMode, typer.Option("--planner", help="How hard the memory planner tries.")
+    ] = PlannerMode.FAST,
     skip_h2d: Annotated[
         bool,
         typer.Option("--skip-h2d", help="Expect inputs of the device on the device."),

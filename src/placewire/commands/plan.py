@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import FAILURE, count, fail, say
+from . import FAILURE, PlannerMode, count, fail, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,14 +17,6 @@ if TYPE_CHECKING:
     from placewire.planner import Plan, PlanProgress
 
 __all__ = ["plan"]
-
-
-class _Mode(str, Enum):
-    """The modes of `placewire.planner`, which is not imported to show the help."""
-
-    FAST = "fast"
-    SEARCH = "search"
-    EXACT = "exact"
 
 
 def plan(
@@ -37,7 +28,9 @@ def plan(
         Path | None,
         typer.Option("--out", "-o", help="Where to write it with a column offset.", metavar="OUT"),
     ] = None,
-    mode: Annotated[_Mode, typer.Option("--mode", help="How much work to do.")] = _Mode.FAST,
+    mode: Annotated[
+        PlannerMode, typer.Option("--mode", help="How much work to do.")
+    ] = PlannerMode.FAST,
     alignment: Annotated[
         int, typer.Option("--alignment", help="Offsets are multiples of this.", min=1)
     ] = 1,
