@@ -92,8 +92,8 @@ def test_a_promise_to_write_a_field_is_shown(make: Make) -> None:
 
 
 def test_another_header_is_shown_by_a_file_that_only_one_side_refuses(make: Make) -> None:
-    table = 'attribute "extended_header"; table T {} { a: string; }} root_type T;'
-    witness = only(make(table.format(""), table.format('(extended_header: "eh00")')))
+    table = 'attribute "extended_header"; table T { a: string; } root_type T;'
+    witness = only(make(table, table.replace("T {", 'T (extended_header: "eh00") {')))
     assert witness.finding.rule.name == "SCHEMA_SAME_HEADER"
     assert witness.verdict is Verdict.SHOWN
     assert "own code refuses" in witness.differences[0].written

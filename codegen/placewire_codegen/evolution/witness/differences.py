@@ -27,15 +27,14 @@ class Difference:
     """A place that is not read as it was written.
 
     Attributes:
-        path: Where, from the root of the file: `items[0].price`.
-        by_reader: The path has the reader's names, because the writer has nothing there.
+        path: Where, from the root of the file: `items[0].price`. The names are the writer's, but
+            the reader's in what it refuses, or where the writer has nothing.
         written: What the writer's own code reads there.
         read: What the reader's code reads there, or why it refuses the file.
         rule: What the reader's code found, if that is the difference: `REQUIRED_FIELD_MISSING`.
     """
 
     path: str
-    by_reader: bool
     written: str
     read: str
     rule: str = ""
@@ -61,7 +60,7 @@ def find_differences(
     if own["value"] is None and other["value"] is not None and not found:
         refused = own["findings"][0]
         text = f"what the writer's own code refuses ({refused['message']})"
-        return [Difference(refused["path"], False, text, "and it is read")]
+        return [Difference(refused["path"], text, "and it is read")]
     if own["value"] is not None and other["value"] is not None:
         readings = _Readings(identity, by_number=by_number)
         return [*readings.tables(own["value"], other["value"], ""), *found]
@@ -85,9 +84,7 @@ def _new_findings(own: Json, other: Json, identity: Identity) -> list[Json]:
 def _refusal(finding: Json) -> Difference:
     is_lenient = finding["rule"].startswith("UNKNOWN_") or finding["rule"] == "FIELD_ABSENT"
     read = f"{'but strict code refuses it' if is_lenient else 'but it is refused'}: "
-    return Difference(
-        finding["path"], True, "a sound file", read + finding["message"], finding["rule"]
-    )
+    return Difference(finding["path"], "a sound file", read + finding["message"], finding["rule"])
 
 
 class _Readings:
@@ -104,7 +101,6 @@ class _Readings:
         if self._identity.types.get(writer.full_name) != reader.full_name:
             yield Difference(
                 path,
-                False,
                 f"table {writer.full_name} {_own(writer, own)}",
                 f"and is read as table {reader.full_name} {_own(reader, other)}",
             )
@@ -130,12 +126,12 @@ class _Readings:
             if counterpart is None:
                 if not _is_unset(field, value):
                     text = spelled_value(self._identity.writer, field.type, value)
-                    yield Difference(where, False, text, "and there is no such field to read")
+                    yield Difference(where, text, "and there is no such field to read")
                 continue
             read = other["fields"][str(_place(reader, counterpart))]
             if field.deprecated and read is not None and not _is_unset(counterpart, read):
                 text = spelled_value(self._identity.reader, counterpart.type, read)
-                yield Difference(where, False, "a deprecated field", f"and {text} is read")
+                yield Difference(where, "a deprecated field", f"and {text} is read")
             elif not field.deprecated and not counterpart.deprecated:
                 yield from self._values(field.type, counterpart.type, value, read, where)
         for field in only_read:
@@ -143,7 +139,7 @@ class _Readings:
             if not field.deprecated and not _is_unset(field, read):
                 text = spelled_value(self._identity.reader, field.type, read)
                 where = _joined(path, field.name)
-                yield Difference(where, True, "nothing", f"and {text} is read")
+                yield Difference(where, "nothing", f"and {text} is read")
 
     def _values(
         self, own_type: Type, other_type: Type, own: Json, other: Json, path: str
@@ -194,14 +190,14 @@ class _Readings:
             yield self._difference(own_type, other_type, own, other, path)
             return
         writer, reader = self._identity.writer, self._identity.reader
-        types = [
+        own_member, other_member = (
             next(m.type for m in schema.union(ref).members if m.tag == value["tag"])
             for schema, ref, value in (
                 (writer, own_type.ref, own),
                 (reader, other_type.ref, other),
             )
-        ]
-        yield from self._values(*types, own["value"], other["value"], path)
+        )
+        yield from self._values(own_member, other_member, own["value"], other["value"], path)
 
     def _sequences(
         self, own_type: Type, other_type: Type, own: Json, other: Json, path: str
@@ -217,7 +213,6 @@ class _Readings:
             index = other["missed"][0]
             yield Difference(
                 f"{path}[{index}]",
-                False,
                 "an entry",
                 "and `lookup` misses it by its own key",
                 "LOOKUP_MISSES",
@@ -228,9 +223,7 @@ class _Readings:
         assert own_type.element is not None
         assert other_type.element is not None
         for index, pair in enumerate(zip(own["items"], other["items"], strict=True)):
-            yield from self._values(
-                own_type.element, other_type.element, *pair, f"{path}[{index}]"
-            )
+            yield from self._values(own_type.element, other_type.element, *pair, f"{path}[{index}]")
 
     def _is_same_number(self, own: Type, other: Type, written: int, read: int) -> bool:
         """Whether two numbers of enums have one name; those without any are compared as such."""
@@ -255,8 +248,11 @@ class _Readings:
         written = spelled_value(self._identity.writer, own_type, own)
         read = spelled_value(self._identity.reader, other_type, other)
         if written == read:
-            written, read = f"{written} ({own_type.kind.value})", f"{read} ({other_type.kind.value})"
-        return Difference(path, False, written, f"and {read} is read")
+            written, read = (
+                f"{written} ({own_type.kind.value})",
+                f"{read} ({other_type.kind.value})",
+            )
+        return Difference(path, written, f"and {read} is read")
 
 
 def _names(enum: EnumDefinition, value: int) -> list[str]:
@@ -283,10 +279,10 @@ def _own(definition: TableDefinition, value: Json) -> str:
 
 def _is_unset(field: Field, value: Json) -> bool:
     """Whether a value is what a field reads as that is not there."""
-    if value is None or value == {"items": [], "missed": []} or value == {"bytes": ""}:
+    if value is None or value in ({"items": [], "missed": []}, {"bytes": ""}):
         return True
     if field.default is not None:
-        return _plain(value) == _plain_number(field)
+        return bool(_plain(value) == _plain_number(field))
     if field.default_content is not None:
         return bool(value == field.default_content)
     # A number in a struct has no default: 0 is what unused bytes hold.

@@ -127,7 +127,7 @@ class Package:
                 return self._union(type_, value)
             case "VectorInfo" | "ArrayInfo" if not isinstance(value, bytes):
                 items = [self._plain(item, partial(self._of_type, type_.element)) for item in value]
-                return {"items": items, "missed": self._missed(value)}
+                return {"items": items, "missed": self._missed(type_.element, value)}
         return {"bytes": value.hex()} if isinstance(value, bytes) else value
 
     def _struct(self, value: Any) -> Json:
@@ -147,18 +147,23 @@ class Package:
         content = self._struct(value) if tag in union.structs else self._table(value)
         return {"tag": tag, "value": content}
 
-    def _missed(self, items: list[Any]) -> list[int]:
+    def _missed(self, element: Any, items: list[Any]) -> list[int]:
         """Return the elements that the generated `lookup` does not find by their own key."""
-        info = self.reflection.tables().get(type(items[0])) if items else None
-        info = info or (self.reflection.structs().get(type(items[0])) if items else None)
-        key = next((f.name for f in info.fields if f.key), None) if info is not None else None
+        match type(element).__name__:
+            case "TableReference":
+                fields = self.reflection.describe(element.type).fields
+            case "StructReference":
+                fields = self.reflection.describe_struct(element.type).fields
+            case _:
+                return []
+        key = next((field.name for field in fields if field.key), None)
         if key is None:
             return []
-        lookup = self.package.lookup
         return [
             index
             for index, item in enumerate(items)
-            if getattr(item, key) is not None and lookup(items, getattr(item, key)) is not item
+            if getattr(item, key) is not None
+            and self.package.lookup(items, getattr(item, key)) is not item
         ]
 
 
@@ -168,7 +173,7 @@ def serve(package: Package) -> None:
         request = json.loads(line)
         try:
             answer = _answer(package, request)
-        except Exception as error:  # noqa: BLE001 - whatever generated code raises is the answer
+        except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
 

@@ -59,5 +59,3 @@ def _definition(schema: Schema, value: Any) -> str:
         if item is not None:
             parts.append(f"{field.name}: {_spelled(schema, field.type, item)}")
     return f"{definition.name} {{{', '.join(parts)}}}"
-
-

@@ -118,5 +118,3 @@ def _number(part: Part) -> int:
     if isinstance(part, EnumMember):
         return part.value
     return part.tag if isinstance(part, UnionMember) else part.offset
-
-

@@ -21,7 +21,7 @@ from ..findings import Finding
 from ..rules import Affected
 from .differences import Difference
 from .identity import Identity
-from .places import Place, places
+from .places import HOLDER, Place, places
 from .subjects import Subject, Subjects
 from .values import Values
 from .wire import follow, vector_start, without_field
@@ -114,7 +114,7 @@ _Make = Callable[[Finding, Subjects, Subject, Direction], Iterator[Trial]]
 
 
 def _by_subject(
-    finding: Finding, subjects: Subjects, subject: Subject, direction: Direction
+    _: Finding, __: Subjects, subject: Subject, direction: Direction
 ) -> Iterator[Trial]:
     """Set what the finding is about, in every way that may tell."""
     writer, reader = direction.pick(subject.base, subject.head)
@@ -123,7 +123,7 @@ def _by_subject(
         return
     if writer is None or reader is None:
         return
-    for value in _values_of(finding, subject, direction):
+    for value in _values_of(subject, direction):
         yield from _held(subject, direction, value)
 
 
@@ -193,7 +193,7 @@ def _at(
     )
 
 
-def _values_of(finding: Finding, subject: Subject, direction: Direction) -> Iterator[Json]:
+def _values_of(subject: Subject, direction: Direction) -> Iterator[Json]:
     """Yield values of a struct, an enum or a union that have what the finding is about."""
     writer = _writer_of(subject, direction)
     own, other = direction.pick(subject.base_part, subject.head_part)
@@ -207,8 +207,8 @@ def _values_of(finding: Finding, subject: Subject, direction: Direction) -> Iter
         if other is not None and any(m.value == other.value for m in writer.members):
             yield {"enum": other.value}
     elif isinstance(writer, UnionDefinition):
-        members = [own] if own is not None else list(writer.members)
-        yield from (direction.values.member(writer.full_name, m.tag) for m in members)
+        tags = [own.tag] if own is not None else [member.tag for member in writer.members]
+        yield from (direction.values.member(writer.full_name, tag) for tag in tags)
     elif isinstance(writer, TableDefinition):
         yield direction.values.rich_table(writer.full_name)
         yield direction.values.table(writer.full_name)
@@ -216,7 +216,7 @@ def _values_of(finding: Finding, subject: Subject, direction: Direction) -> Iter
 
 def _held(subject: Subject, direction: Direction, value: Json) -> Iterator[Trial]:
     """Put a value where the schema has its type, and then into a table made for it."""
-    writer, reader = direction.pick(subject.base, subject.head)
+    writer = _writer_of(subject, direction)
     own, other = direction.pick(subject.base_part, subject.head_part)
     names = frozenset(part.name for part in (own, other) if part is not None)
     for table, each, in_vector in _uses(direction.writer, writer.full_name):
@@ -224,7 +224,9 @@ def _held(subject: Subject, direction: Direction, value: Json) -> Iterator[Trial
         if counterpart is None:
             continue
         found = Subject(
-            *direction.pick(table, direction.reader.table(direction.identity.types[table.full_name])),
+            *direction.pick(
+                table, direction.reader.table(direction.identity.types[table.full_name])
+            ),
             *direction.pick(each, counterpart),
             None,
         )
@@ -249,7 +251,7 @@ def _uses(schema: Schema, name: str) -> Iterator[tuple[TableDefinition, Field, b
     """Yield the fields that hold a type, and whether in a vector."""
     for table in schema.tables:
         for each in table.fields:
-            if each.deprecated or table.full_name.startswith("PlacewireWitness"):
+            if each.deprecated or table.full_name.startswith(HOLDER):
                 continue
             if each.type.ref == name:
                 yield table, each, False
@@ -264,7 +266,7 @@ def _other_root(
     roots = subjects.roots(finding.path)
     if roots is None:  # no root is named; the table that files began with is gone
         written, read, as_file = finding.path, finding.path, False
-        if direction.from_head:
+        if direction.from_head or written not in direction.writer.definitions:
             return
     else:
         own, other = direction.pick(*roots)
@@ -331,7 +333,13 @@ def _other_message(
     """Read what a method takes or returns by the other schema."""
     service, _dot, name = finding.path.rpartition(".")
     old, new = (
-        next(m for s in schema.services if s.full_name == service for m in s.methods if m.name == name)
+        next(
+            m
+            for s in schema.services
+            if s.full_name == service
+            for m in s.methods
+            if m.name == name
+        )
         for schema in (subjects.base, subjects.head)
     )
     for before, after in ((old.request, new.request), (old.response, new.response)):
@@ -341,9 +349,7 @@ def _other_message(
                 yield Trial(direction, written, read, value, frozenset({""}))
 
 
-def _other_key(
-    finding: Finding, subjects: Subjects, subject: Subject, direction: Direction
-) -> Iterator[Trial]:
+def _other_key(_: Finding, __: Subjects, subject: Subject, direction: Direction) -> Iterator[Trial]:
     """Put entries into a vector in every order, and look them up by the reader's key."""
     writer, reader = direction.pick(subject.base, subject.head)
     key = next((each for each in reader.fields if each.key), None)
@@ -411,7 +417,7 @@ def _less_aligned(
                 path = f"{place.path()}.{own.name}".removeprefix(".")
                 text = f"and code that relies on {alignment} reads there"
                 written = f"data at byte {first}, which is no multiple of {alignment},"
-                return Difference(path, False, written, text)
+                return Difference(path, written, text)
 
             yield _at(place, subject, direction, {own.id: value}, inspect=inspect)
 
@@ -421,8 +427,8 @@ def _used_padding(
 ) -> Iterator[Trial]:
     """Fill the padding of a struct, as a writer may leave it."""
     new, base = subject.head_part, subject.base
-    assert isinstance(new, Field)
-    assert isinstance(base, StructDefinition)
+    if not isinstance(new, Field) or not isinstance(base, StructDefinition):
+        return
     assert subject.holder is not None
     covered = {
         each.offset + byte

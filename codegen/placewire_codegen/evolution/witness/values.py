@@ -186,7 +186,7 @@ class Values:
 
 def _holds_no_table(field: Field) -> bool:
     inner = field.type.element or field.type
-    return inner.kind not in (TypeKind.TABLE, TypeKind.UNION)
+    return field.nested is None and inner.kind not in (TypeKind.TABLE, TypeKind.UNION)
 
 
 def _is_wide(field: Field) -> bool:

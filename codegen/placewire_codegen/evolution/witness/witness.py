@@ -137,18 +137,19 @@ class _Maker:
             reason = "generated code leaves FlexBuffers, like plain bytes, unread"
             return Witness(finding, Verdict.NOT_IN_A_FILE, reason)
         best: Witness | None = None
+        best_rank = _ELSEWHERE + 1
         possible = islice(trials(finding, self._subjects, self._directions), _MOST_TRIALS)
         try:
             for trial in possible:
                 found, rank = self._try(finding, trial)
-                if found is not None and (best is None or rank < best_rank):
+                if found is not None and rank < best_rank:
                     best, best_rank = found, rank
-                if best is not None and best_rank == 0:
+                if best_rank == 0:
                     break
         except NoSuchValueError as error:
             if best is None:
                 return Witness(finding, Verdict.NOT_IN_A_FILE, f"there is no such file: {error}")
-        return best or Witness(finding, Verdict.EQUAL, "no file shows a difference")
+        return best or _equal(finding)
 
     def _try(self, finding: Finding, trial: Trial) -> tuple[Witness | None, int]:
         """Write, read on both sides, and compare; the rank is 0 for what shows the finding best."""
@@ -166,13 +167,10 @@ class _Maker:
             differences = [] if seen is None else [seen]
         else:
             own = writer.read(trial.table, buffer, **options)
-            differences = find_differences(
-                own, read, direction.identity, by_number=trial.by_number
-            )
+            differences = find_differences(own, read, direction.identity, by_number=trial.by_number)
         if trial.rules:
-            differences = [each for each in differences if each.rule in trial.rules] or (
-                [each for each in differences if _is_refusal(each)]
-            )
+            expected = [each for each in differences if each.rule in trial.rules]
+            differences = expected or [each for each in differences if each.rule]
         if not differences:
             return None, 0
         ranks = [_rank(each, trial) for each in differences]
@@ -180,16 +178,15 @@ class _Maker:
         witness = Witness(
             finding,
             Verdict.HIDDEN if min(ranks) == _ELSEWHERE else Verdict.SHOWN,
-            "",
-            direction.from_head,
-            buffer,
-            trial.table,
-            trial.reader_table,
-            trial.value,
-            read,
-            tuple(ordered),
-            trial.as_file,
-            trial.check_identifier,
+            from_head=direction.from_head,
+            buffer=buffer,
+            table=trial.table,
+            reader_table=trial.reader_table,
+            value=trial.value,
+            read=read,
+            differences=tuple(ordered),
+            as_file=trial.as_file,
+            check_identifier=trial.check_identifier,
         )
         return witness, min(ranks)
 
@@ -202,8 +199,8 @@ class _Maker:
         """Write and read a vector as the format has it, since no generated code does."""
         subject = self._subjects.of(finding)
         old, new = subject.base_part, subject.head_part
-        assert isinstance(old, Field)
-        assert isinstance(new, Field)
+        if not isinstance(old, Field) or not isinstance(new, Field):
+            return _equal(finding)
         data = _TEXT.encode()
         for from_head, own, other in ((False, old, new), (True, new, old)):
             buffer = Form.of(own).write(own.id, data)
@@ -218,16 +215,16 @@ class _Maker:
                     "here as the format says",
                     from_head,
                     buffer,
-                    differences=(Difference(own.name, False, repr(data), text),),
+                    differences=(Difference(own.name, repr(data), text),),
                 )
-        return Witness(finding, Verdict.EQUAL, "no file shows a difference")
+        return _equal(finding)
 
     def _hash(self, finding: Finding) -> Witness:
         """Show that one text has two numbers."""
         subject = self._subjects.of(finding)
         old, new = subject.base_part, subject.head_part
-        assert isinstance(old, Field)
-        assert isinstance(new, Field)
+        if not isinstance(old, Field) or not isinstance(new, Field):
+            return _equal(finding)
         names = [str(part.attributes.get("hash", "")) for part in (old, new)]
         if not all(name in HASHES for name in names):
             reason = "a file holds the number and not what it is the hash of"
@@ -245,16 +242,14 @@ class _Maker:
             finding,
             Verdict.SHOWN if numbers[0] != numbers[1] else Verdict.EQUAL,
             f'the file holds what "{_TEXT}" is by the old algorithm',
-            False,
-            buffer,
-            table,
-            other,
-            value,
-            self._packages[True].read(other, buffer),
-            (
+            buffer=buffer,
+            table=table,
+            reader_table=other,
+            value=value,
+            read=self._packages[True].read(other, buffer),
+            differences=(
                 Difference(
                     new.name,
-                    False,
                     f'{numbers[0]}, the {names[0]} of "{_TEXT}",',
                     f"and code that looks for the {names[1]} of it, {numbers[1]}, does not find it",
                 ),
@@ -265,21 +260,19 @@ class _Maker:
 _ELSEWHERE = 2
 
 
+def _equal(finding: Finding) -> Witness:
+    return Witness(finding, Verdict.EQUAL, "no file shows a difference")
+
+
 def _first(pair: tuple[int, Difference]) -> int:
     return pair[0]
-
-
-def _is_refusal(difference: Difference) -> bool:
-    return difference.by_reader and bool(difference.rule)
 
 
 def _rank(difference: Difference, trial: Trial) -> int:
     """Return 0 for what is in the right place, 1 near to it, and 2 elsewhere."""
     if trial.rules and difference.rule not in trial.rules:
         return _ELSEWHERE
-    if "" not in trial.paths and not any(
-        _is_inside(difference.path, path) for path in trial.paths
-    ):
+    if "" not in trial.paths and not any(_is_inside(difference.path, path) for path in trial.paths):
         return _ELSEWHERE
     last = difference.path.rpartition(".")[2].partition("[")[0]
     return 0 if not trial.names or last in trial.names else 1
