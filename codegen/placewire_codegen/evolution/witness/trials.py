@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
@@ -13,82 +12,21 @@ from ...model import (
     Schema,
     StructDefinition,
     TableDefinition,
-    Type,
     TypeKind,
     UnionDefinition,
 )
 from ..findings import Finding
 from ..rules import Affected
-from .differences import Difference
-from .identity import Identity
 from .places import HOLDER, Place, places
 from .subjects import Subject, Subjects
+from .trial import Direction, Trial, trial_at, writer_of
+from .trials_of_bytes import less_aligned, other_header, unnamed_number, used_padding
 from .values import Values
-from .wire import follow, vector_start, without_field
+from .wire import without_field
 
-__all__ = ["Direction", "Trial", "trials"]
+__all__ = ["trials"]
 
 Json = Any
-
-
-@dataclass(frozen=True)
-class Direction:
-    """Who writes and who reads.
-
-    Attributes:
-        from_head: The writer goes by HEAD, the reader by BASE.
-        identity: What of the writer's schema is what of the reader's.
-        values: Makes values of the writer's schema.
-    """
-
-    from_head: bool
-    identity: Identity
-    values: Values
-
-    @property
-    def writer(self) -> Schema:
-        return self.identity.writer
-
-    @property
-    def reader(self) -> Schema:
-        return self.identity.reader
-
-    def pick(self, base: Any, head: Any) -> tuple[Any, Any]:
-        """Return what the writer has and what the reader has."""
-        return (head, base) if self.from_head else (base, head)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A file that may show a finding.
-
-    Attributes:
-        direction: Who writes and who reads.
-        table: What the file begins with, by the writer's schema.
-        reader_table: What the reader takes it to begin with.
-        value: What is written.
-        paths: Where a difference is about the finding, by the names of either side.
-        names: Of differences there, those at the end of which such a name stands are best.
-        rules: What the reader must find; empty if any difference will do.
-        change: What becomes of the bytes after writing.
-        inspect: Finds the difference in the bytes, if no reading shows it.
-        as_file: The reader must know files that begin with the table.
-        check_identifier: The reader looks at the file identifier.
-        by_number: Members of enums are compared by their numbers, too.
-    """
-
-    direction: Direction
-    table: str
-    reader_table: str
-    value: Json
-    paths: frozenset[str]
-    names: frozenset[str] = frozenset()
-    rules: frozenset[str] = frozenset()
-    change: Callable[[bytes], bytes] = field(default=lambda buffer: buffer)
-    inspect: Callable[[bytes], Difference | None] | None = None
-    as_file: bool = False
-    check_identifier: bool = False
-    by_number: bool = False
 
 
 def trials(finding: Finding, subjects: Subjects, directions: list[Direction]) -> Iterator[Trial]:
@@ -131,11 +69,11 @@ def _fields_set(subject: Subject, direction: Direction) -> Iterator[Trial]:
     own, _ = direction.pick(subject.base_part, subject.head_part)
     if own is None:
         return
-    for place in places(direction.writer, _writer_of(subject, direction).full_name):
+    for place in places(direction.writer, writer_of(subject, direction).full_name):
         for value in direction.values.telling(own):
-            yield _at(place, subject, direction, {own.id: value})
+            yield trial_at(place, subject, direction, {own.id: value})
         if not own.is_mandatory:
-            yield _at(place, subject, direction, {own.id: None})
+            yield trial_at(place, subject, direction, {own.id: None})
 
 
 def _left_out(
@@ -150,14 +88,14 @@ def _left_out(
     }.get(finding.rule.name)
     rules = frozenset({expected} if expected else ())
     by_number = finding.rule.name == "FIELD_SAME_DEFAULT"
-    for place in places(direction.writer, _writer_of(subject, direction).full_name):
+    for place in places(direction.writer, writer_of(subject, direction).full_name):
         if own is None or not (own.is_mandatory or own.reads_default):
             fields = {} if own is None else {own.id: None}
-            yield _at(place, subject, direction, fields, rules=rules, by_number=by_number)
+            yield trial_at(place, subject, direction, fields, rules=rules, by_number=by_number)
             continue
         width = 2 if (own.type.element or own.type).kind is TypeKind.UNION else 1
         for value in direction.values.telling(own):
-            yield _at(
+            yield trial_at(
                 place,
                 subject,
                 direction,
@@ -172,30 +110,9 @@ def _taking_out(place: Place, own: Field, width: int) -> Callable[[bytes], bytes
     return lambda buffer: without_field(buffer, place.slots, own.id, width)
 
 
-def _at(
-    place: Place, subject: Subject, direction: Direction, fields: dict[int, Json], **more: Any
-) -> Trial:
-    """Return the trial in which a table at a place has some fields."""
-    own, other = direction.pick(subject.base_part, subject.head_part)
-    reader = direction.pick(subject.base, subject.head)[1]
-    slots = {part.id for part in (own, other) if part is not None}
-    names = {part.name for part in (own, other) if part is not None}
-    names |= {each.name for each in reader.fields if own is not None and each.id == own.id}
-    names |= {f"<slot {slot}>" for slot in slots}
-    paths = {place.path(), place.path(direction.identity)}
-    return Trial(
-        direction,
-        place.root,
-        direction.identity.types.get(place.root, ""),
-        place.value(direction.values, fields),
-        frozenset(f"{path}.{name}".removeprefix(".") for path in paths for name in names),
-        **more,
-    )
-
-
 def _values_of(subject: Subject, direction: Direction) -> Iterator[Json]:
     """Yield values of a struct, an enum or a union that have what the finding is about."""
-    writer = _writer_of(subject, direction)
+    writer = writer_of(subject, direction)
     own, other = direction.pick(subject.base_part, subject.head_part)
     if isinstance(writer, StructDefinition):
         yield direction.values.struct(writer.full_name)
@@ -216,7 +133,7 @@ def _values_of(subject: Subject, direction: Direction) -> Iterator[Json]:
 
 def _held(subject: Subject, direction: Direction, value: Json) -> Iterator[Trial]:
     """Put a value where the schema has its type, and then into a table made for it."""
-    writer = _writer_of(subject, direction)
+    writer = writer_of(subject, direction)
     own, other = direction.pick(subject.base_part, subject.head_part)
     names = frozenset(part.name for part in (own, other) if part is not None)
     for table, each, in_vector in _uses(direction.writer, writer.full_name):
@@ -232,7 +149,7 @@ def _held(subject: Subject, direction: Direction, value: Json) -> Iterator[Trial
         )
         for place in places(direction.writer, table.full_name):
             item = {"items": [value, value]} if in_vector else value
-            yield _at(place, found, direction, {each.id: item}, names=names)
+            yield trial_at(place, found, direction, {each.id: item}, names=names)
     assert subject.holder is not None
     holder = direction.writer.table(subject.holder)
     for each in holder.fields:
@@ -293,37 +210,6 @@ def _other_identifier(
         frozenset({""}),
         rules=frozenset({"WRONG_IDENTIFIER", "BUFFER_TOO_SMALL"}),
         check_identifier=True,
-    )
-
-
-def _other_header(
-    finding: Finding, subjects: Subjects, _: Subject, direction: Direction
-) -> Iterator[Trial]:
-    """End a file by its header before its last bytes, which only one side notices."""
-    roots = subjects.roots(finding.path)
-    own, other = direction.pick(*roots) if roots is not None else (None, None)
-    if own is None or other is None:
-        return
-    header = direction.writer.table(own.table).attributes.get("extended_header")
-    if header is None:
-        return
-    start = 8 if own.identifier is not None else 4
-    magic = str(header).encode()
-
-    def with_header(buffer: bytes) -> bytes:
-        root = int.from_bytes(buffer[:4], "little") + 32
-        head = root.to_bytes(4, "little") + buffer[4:start] + bytes(8 - start)
-        described = magic + (24).to_bytes(4, "little") + (36 + start).to_bytes(8, "little")
-        return head + described.ljust(32 + start - 8, b"\0") + buffer[start:]
-
-    yield Trial(
-        direction,
-        own.table,
-        other.table,
-        direction.values.rich_table(own.table),
-        frozenset({""}),
-        names=frozenset({""}),
-        change=with_header,
     )
 
 
@@ -396,118 +282,17 @@ def _entries(
             yield [make(writer.full_name, each) for each in fields]
 
 
-def _less_aligned(
-    _: Finding, __: Subjects, subject: Subject, direction: Direction
-) -> Iterator[Trial]:
-    """Write vectors of many lengths until one begins where the reader does not expect it."""
-    own, other = direction.pick(subject.base_part, subject.head_part)
-    alignment = max(other.force_align, 4)
-    for place in places(direction.writer, _writer_of(subject, direction).full_name):
-        for count in range(1, 20):
-            value: Json = "a" * count
-            if own.type.is_bytes:
-                value = {"bytes": "5a" * count}
-            elif own.type.element is not None:
-                value = {"items": [next(direction.values.of_type(own.type.element))] * count}
-
-            def inspect(buffer: bytes, place: Place = place) -> Difference | None:
-                first = vector_start(buffer, follow(buffer, place.slots), own.id)
-                if first % alignment == 0:
-                    return None
-                path = f"{place.path()}.{own.name}".removeprefix(".")
-                text = f"and code that relies on {alignment} reads there"
-                written = f"data at byte {first}, which is no multiple of {alignment},"
-                return Difference(path, written, text)
-
-            yield _at(place, subject, direction, {own.id: value}, inspect=inspect)
-
-
-def _used_padding(
-    _: Finding, __: Subjects, subject: Subject, direction: Direction
-) -> Iterator[Trial]:
-    """Fill the padding of a struct, as a writer may leave it."""
-    new, base = subject.head_part, subject.base
-    if not isinstance(new, Field) or not isinstance(base, StructDefinition):
-        return
-    assert subject.holder is not None
-    covered = {
-        each.offset + byte
-        for each in base.fields
-        for byte in range(_size(direction.writer, each.type))
-    }
-    padding = [byte for byte in range(new.offset, base.size) if byte not in covered]
-    vector = direction.writer.table(subject.holder).fields[-1]
-
-    def fill(buffer: bytes) -> bytes:
-        changed = bytearray(buffer)
-        start = vector_start(buffer, follow(buffer, ()), vector.id)
-        for byte in padding:
-            changed[start + byte] = 1
-        return bytes(changed)
-
-    yield Trial(
-        direction,
-        subject.holder,
-        subject.holder,
-        direction.values.table(
-            subject.holder, {vector.id: {"items": [direction.values.struct(base.full_name)]}}
-        ),
-        frozenset({"values"}),
-        frozenset({new.name}),
-        change=fill,
-    )
-
-
-def _size(schema: Schema, type_: Type) -> int:
-    if type_.kind is TypeKind.STRUCT:
-        return schema.struct(type_.ref or "").size
-    if type_.kind is TypeKind.ARRAY:
-        assert type_.element is not None
-        return (type_.length or 0) * _size(schema, type_.element)
-    assert type_.scalar is not None
-    return type_.scalar.size
-
-
-def _unnamed_number(
-    _: Finding, __: Subjects, subject: Subject, direction: Direction
-) -> Iterator[Trial]:
-    """Write a number that a later member may have, and that only one sign can be."""
-    assert isinstance(subject.base, EnumDefinition)
-    assert subject.holder is not None
-    size = subject.base.underlying.size
-    writer = _writer_of(subject, direction)
-    vector = direction.writer.table(subject.holder).fields[-1]
-
-    def fill(buffer: bytes) -> bytes:
-        start = vector_start(buffer, follow(buffer, ()), vector.id)
-        return buffer[:start] + b"\xff" * size + buffer[start + size :]
-
-    value = {"items": [{"enum": writer.members[0].value}]}
-    yield Trial(
-        direction,
-        subject.holder,
-        subject.holder,
-        direction.values.table(subject.holder, {vector.id: value}),
-        frozenset({"values"}),
-        change=fill,
-    )
-
-
-def _writer_of(subject: Subject, direction: Direction) -> Any:
-    return direction.pick(subject.base, subject.head)[0]
-
-
 _BY_RULE: dict[str, _Make] = {
     "FIELD_SAME_REQUIRED": _left_out,
     "FIELD_NO_NEW_REQUIRED": _left_out,
     "FIELD_SAME_PRESENT": _left_out,
     "FIELD_SAME_DEFAULT": _left_out,
     "FIELD_SAME_KEY": _other_key,
-    "FIELD_SAME_ALIGNMENT": _less_aligned,
-    "STRUCT_SAME_PADDING": _used_padding,
-    "ENUM_SAME_SIGN": _unnamed_number,
+    "FIELD_SAME_ALIGNMENT": less_aligned,
+    "STRUCT_SAME_PADDING": used_padding,
+    "ENUM_SAME_SIGN": unnamed_number,
     "SCHEMA_SAME_ROOT": _other_root,
     "SCHEMA_SAME_IDENTIFIER": _other_identifier,
-    "SCHEMA_SAME_HEADER": _other_header,
+    "SCHEMA_SAME_HEADER": other_header,
     "RPC_METHOD_SAME_TYPES": _other_message,
 }

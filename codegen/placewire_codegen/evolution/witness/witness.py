@@ -18,7 +18,8 @@ from .identity import Identity
 from .packages import CannotPackError, Package, generate_package, running
 from .subjects import Subjects
 from .text_hashes import HASHES
-from .trials import Direction, Trial, trials
+from .trial import Direction, Trial
+from .trials import trials
 from .values import NoSuchValueError, Values
 from .wide_offsets import Form
 
