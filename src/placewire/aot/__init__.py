@@ -16,6 +16,7 @@ from .partition import (
 )
 from .passes import Pass, PassOrderError, PassResult
 from .report import Copies, MethodReport, Report
+from .shared_buffers import SharedBufferError
 from .specs import TensorSpec, UnboundedSizeError, spec_of, specs_of
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "PredicatePartitioner",
     "PropagateDevicePass",
     "Report",
+    "SharedBufferError",
     "TensorSpec",
     "UnboundedSizeError",
     "UnsupportedError",
