@@ -6,6 +6,7 @@ from .devices import PropagateDevicePass
 from .export import Artifact, InvalidOutputError, UnsupportedError, export
 from .graph import GraphInput, InputKind, MethodGraph
 from .invariants import InvalidGraphError
+from .memory import BufferPlan
 from .partition import (
     Backend,
     EverythingPartitioner,
@@ -22,6 +23,7 @@ from .specs import TensorSpec, UnboundedSizeError, spec_of, specs_of
 __all__ = [
     "Artifact",
     "Backend",
+    "BufferPlan",
     "Copies",
     "EverythingPartitioner",
     "ExportConfig",

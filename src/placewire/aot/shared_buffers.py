@@ -94,9 +94,7 @@ def _differences(
         ("dtype", one.dtype, other.dtype),
         ("shape", list(one.shape), list(other.shape)),
     ]
-    found = [
-        Difference(name, what, methods, (str(a), str(b))) for what, a, b in forms if a != b
-    ]
+    found = [Difference(name, what, methods, (str(a), str(b))) for what, a, b in forms if a != b]
     if not found and not _equal(one, other):
         found.append(Difference(name, "initial value", methods))
     return found

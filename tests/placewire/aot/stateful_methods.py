@@ -66,9 +66,7 @@ def methods_of(model: torch.nn.Module, *names: str, calls: _Calls = DECODER_CALL
     return {name: exported(model, name, calls[name]) for name in names}
 
 
-def exported(
-    model: torch.nn.Module, name: str, args: tuple[torch.Tensor, ...]
-) -> ExportedProgram:
+def exported(model: torch.nn.Module, name: str, args: tuple[torch.Tensor, ...]) -> ExportedProgram:
     model.forward = getattr(model, name)
     try:
         return torch.export.export(model, args)

@@ -385,7 +385,9 @@ class TestTheCheckOfTheJointPlan:
             return result
 
         monkeypatch.setattr(joint_plan, "_plan_states", spoiled)
-        with pytest.raises(joint_plan.SharedStorageError, match="cache has no shared place, or more"):
+        with pytest.raises(
+            joint_plan.SharedStorageError, match="cache has no shared place, or more"
+        ):
             export(methods_of(Decoder(), "prefill", "decode"), config=SHARED)
 
     def test_a_tensor_of_one_method_in_a_shared_buffer_is_found(
