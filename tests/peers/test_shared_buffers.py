@@ -1,4 +1,4 @@
-"""Methods that share their buffers, on ExecuTorch's runtime and beside ExecuTorch's own exporter."""
+"""Methods that share their buffers, on ExecuTorch's runtime and beside its own exporter."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ from tests.placewire.aot.stateful_methods import (  # noqa: E402 - after the che
 SHARED = ExportConfig(share_mutable_buffers=True)
 
 
+ATTENTION_CALLS = {
+    "prefill": (torch.zeros(1, 5, 16),),
+    "decode": (torch.zeros(1, 1, 16), torch.tensor([5])),
+}
+
+
 class _AttentionWithCache(torch.nn.Module):
     """One layer of attention over all that it has seen: the prompt at once, then word by word."""
 
-    calls: dict[str, tuple[torch.Tensor, ...]] = {
-        "prefill": (torch.zeros(1, 5, 16),),
-        "decode": (torch.zeros(1, 1, 16), torch.tensor([5])),
-    }
+    keys: torch.Tensor
+    values: torch.Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,17 +53,19 @@ class _AttentionWithCache(torch.nn.Module):
         self.keys[:, positions] = key
         self.values[:, positions] = value
         seen = torch.arange(12) <= positions[:, None]
-        scores = (query @ self.keys.transpose(1, 2)).masked_fill(~seen, float("-inf"))
-        return scores.softmax(-1) @ self.values
+        scores = (query @ self.keys.mT).masked_fill(~seen, float("-inf"))
+        weights: torch.Tensor = scores.softmax(-1)
+        return weights @ self.values
+
+
+SUMS_CALLS = {"add": (torch.zeros(5),), "read": (torch.zeros(5),)}
 
 
 class _Sums(torch.nn.Module):
     """Adds up what it is given, and the sums."""
 
-    calls: dict[str, tuple[torch.Tensor, ...]] = {
-        "add": (torch.zeros(5),),
-        "read": (torch.zeros(5),),
-    }
+    first: torch.Tensor
+    second: torch.Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +99,7 @@ def _check_on_runtime(
 def test_words_are_decoded_from_what_the_prompt_left_in_the_cache() -> None:
     torch.manual_seed(0)
     model = _AttentionWithCache().eval()
-    artifact = export(methods_of(model, "prefill", "decode", calls=model.calls), config=SHARED)
+    artifact = export(methods_of(model, "prefill", "decode", calls=ATTENTION_CALLS), config=SHARED)
     prompt = ("prefill", (torch.randn(1, 5, 16),))
     words = [("decode", (torch.randn(1, 1, 16), torch.tensor([5 + n]))) for n in range(4)]
     _check_on_runtime(artifact, model, [prompt, *words, prompt, *words])
@@ -127,8 +133,7 @@ def test_each_method_alone_keeps_its_buffers_from_call_to_call(method: str) -> N
 def test_the_buffers_have_the_numbers_and_the_size_that_executorchs_exporter_gives_them() -> None:
     exir = pytest.importorskip("executorch.exir")
     passes = pytest.importorskip("executorch.exir.passes")
-    model = _Sums()
-    methods = methods_of(model, "add", "read", calls=model.calls)
+    methods = methods_of(_Sums(), "add", "read", calls=SUMS_CALLS)
     config = exir.ExecutorchBackendConfig(
         memory_planning_pass=passes.MemoryPlanningPass(share_mutable_buffers=True)
     )

@@ -236,9 +236,9 @@ class _Lowering:
                 mark_shared_buffers(captured)
         methods = []
         preserved = preserved_operators(self.partitioners)
-        for method in captured:
+        for whole in captured:
             with self.report.stage("decompose"):
-                method, missing = decompose(method, Recipes(method.fakes, self.target, preserved))
+                method, missing = decompose(whole, Recipes(whole.fakes, self.target, preserved))
             if self.partitioners:
                 method, missing = self._partitioned(method)
             unsupported += missing

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from placewire.placement import CPU
@@ -142,8 +143,9 @@ def _states(
             form = _form(spec, index_of(spec.initial))
             given = inputs.get(spec)
             # Nobody can tell apart constants that are equal; buffers are what they are called.
-            is_buffer = given is not None and given.is_state
-            key: Hashable = given.name if is_buffer else tuple(form.values())
+            key: Hashable = tuple(form.values())
+            if given is not None and given.is_state:
+                key = given.name
             state = states.setdefault(key, _State(given.name if given else "a tensor", form))
             differences += _differences(state, method.name, form)
             state.users.append((method.name, spec))
@@ -252,7 +254,7 @@ def check_joint_plan(
             taken[place.buffer].append((place.offset, end, state.name))
     for intervals in taken.values():
         intervals.sort()
-        for (_, end, name), (start, _, other) in zip(intervals, intervals[1:], strict=False):
+        for (_, end, name), (start, _, other) in pairwise(intervals):
             if start < end:
                 raise SharedStorageError(f"{name} and {other} share bytes")
     for specs in alone:

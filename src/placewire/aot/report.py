@@ -38,8 +38,8 @@ class MethodReport:
         operators: Calls of each kernel by name, the most frequent first.
         delegates: How many subgraphs backends run.
         copies: Copies between devices by direction: `H2D`, `D2H`, `D2D`.
-        buffers: The planned buffers that it has for itself, with the least bytes that any plan needs
-            beside the planned.
+        buffers: The planned buffers that it has for itself, with the least bytes that any plan
+            needs beside the planned.
         notes: What the passes have to say, by name.
     """
 

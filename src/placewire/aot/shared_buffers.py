@@ -38,7 +38,8 @@ class Difference:
         one, other = self.methods
         if not any(self.found):
             return f"{self.buffer}: {one} and {other} have different {self.what}s"
-        return f"{self.buffer}: the {self.what} is {self.found[0]} in {one}, {self.found[1]} in {other}"
+        a, b = self.found
+        return f"{self.buffer}: the {self.what} is {a} in {one}, {b} in {other}"
 
 
 class SharedBufferError(ValueError):

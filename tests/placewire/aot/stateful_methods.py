@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,7 +92,7 @@ class ForMethod:
     partitioners: Mapping[str, Partitioner]
     preserved: Any = field(default=frozenset())
 
-    def partition(self, method: MethodGraph) -> list[Partition]:
+    def partition(self, method: MethodGraph) -> Sequence[Partition]:
         chosen = self.partitioners.get(method.name)
         return [] if chosen is None else chosen.partition(method)
 

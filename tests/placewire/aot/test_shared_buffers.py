@@ -21,6 +21,7 @@ from placewire.aot import (
     SharedBufferError,
     export,
     joint_plan,
+    memory,
     spec_of,
 )
 from placewire.aot.specs import Place
@@ -223,7 +224,7 @@ class TestOnDevices:
 
     def test_a_weight_on_a_device_is_there_once_for_all_methods(self) -> None:
         model = _TwoHeads()
-        methods = methods_of(model, "first", "second", calls=_TwoHeads.calls)
+        methods = methods_of(model, "first", "second", calls=HEADS_CALLS)
         artifact = export(methods, partitioners=[CudaPartitioner("cuda:0")], config=ON_DEVICE)
         (shared,) = artifact.report.shared_buffers
         assert (shared.size, shared.tensors) == (4 * (64 + 8 + 8), 3)
@@ -238,10 +239,11 @@ class TestOnDevices:
         assert all(plan.non_const_buffer_device is None for plan in artifact.program.execution_plan)
 
 
+HEADS_CALLS = {"first": (torch.zeros(2, 8),), "second": (torch.zeros(2, 8),)}
+
+
 class _TwoHeads(torch.nn.Module):
     """Two methods with one weight; each also has a bias of its own."""
-
-    calls = {"first": (torch.zeros(2, 8),), "second": (torch.zeros(2, 8),)}
 
     def __init__(self) -> None:
         super().__init__()
@@ -393,7 +395,7 @@ class TestTheCheckOfTheJointPlan:
     def test_a_tensor_of_one_method_in_a_shared_buffer_is_found(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        plan_group = joint_plan.plan_group
+        plan_group = memory.plan_group
 
         def spoiled(number: int, *rest: Any) -> Any:
             return plan_group(number + 1, *rest)
