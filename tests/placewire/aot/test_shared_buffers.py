@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from placewire_schema.program import DeviceType, NonConstBufferDevice
+from placewire_schema.program import CompileSpec, DeviceType, NonConstBufferDevice, Tensor
 from torch.utils import _pytree as pytree
 
 from placewire.aot import (
@@ -18,6 +18,7 @@ from placewire.aot import (
     ExportConfig,
     MethodGraph,
     PassResult,
+    PredicatePartitioner,
     SharedBufferError,
     export,
     joint_plan,
@@ -26,7 +27,7 @@ from placewire.aot import (
 )
 from placewire.aot.specs import Place
 from placewire.aot.target import Compat
-from placewire.backends import CudaPartitioner
+from placewire.backends import CudaPartitioner, TorchBackend
 from placewire.device import Device
 from placewire.validate import validate
 from tests.placewire.aot.device_machine import Machine
@@ -128,6 +129,12 @@ class TestOnTheHost:
         assert _places(artifact, "cache") == [(2, 0)]
         _check_calls(artifact, model, [ROUNDS[5], ROUNDS[2], ROUNDS[5]])
 
+    def test_a_copy_of_a_buffer_that_a_method_gives_back_is_not_the_buffer(self) -> None:
+        calls: dict[str, Any] = {"grow": (torch.ones(4),), "copied": (), "itself": ()}
+        artifact = export(methods_of(_Getters(), *calls, calls=calls), config=SHARED)
+        assert _result_buffer(artifact, "copied") == 1
+        assert _result_buffer(artifact, "itself") == 2
+
     def test_names_need_not_be_in_the_program(self) -> None:
         model = Decoder()
         config = ExportConfig(share_mutable_buffers=True, names=False)
@@ -222,6 +229,25 @@ class TestOnDevices:
         assert [info.device_type for info in infos if info is not None] == [DeviceType.CPU] * 4
         _check_calls(artifact, model, ROUNDS)
 
+    @pytest.mark.parametrize("device", ["cpu", "cuda:0", "cuda:1"])
+    def test_branches_read_what_another_method_keeps_on_a_device(self, device: str) -> None:
+        model = _Branching()
+        calls: dict[str, Any] = {"grow": (torch.ones(4),), "branch": (torch.ones(4),)}
+        methods = methods_of(model, *calls, calls=calls)
+        partitioner = ForMethod({"grow": CudaPartitioner("cuda:0")})
+        inside = PredicatePartitioner(
+            lambda node: node.target is torch.ops.aten.add.Tensor,
+            TorchBackend(),
+            [CompileSpec("target_device", device.encode())],
+        )
+        artifact = export(
+            methods, partitioners=[partitioner, ForMethod({"branch": inside})], config=ON_DEVICE
+        )
+        assert artifact.report.shared_buffers[-1].device == Device.parse("cuda:0")
+        x = torch.rand(4)
+        rounds = [("grow", (x,)), ("branch", (x,)), ("branch", (-x,)), ("grow", (x,))]
+        _check_calls(artifact, model, [*rounds, *rounds])
+
     def test_a_weight_on_a_device_is_there_once_for_all_methods(self) -> None:
         model = _TwoHeads()
         methods = methods_of(model, "first", "second", calls=HEADS_CALLS)
@@ -237,6 +263,33 @@ class TestOnDevices:
         artifact = export(methods, partitioners=[CudaPartitioner("cuda:0")], config=config)
         assert _places(artifact, "cache") == [(2, 0)] * 2
         assert all(plan.non_const_buffer_device is None for plan in artifact.program.execution_plan)
+
+
+class _Getters(Decoder):
+    def copied(self) -> torch.Tensor:
+        return self.cache.clone()
+
+    def itself(self) -> torch.Tensor:
+        return self.cache
+
+
+def _result_buffer(artifact: Artifact, method: str) -> int:
+    plan = plan_of(artifact, method)
+    (index,) = plan.outputs
+    tensor = plan.values[index].val
+    assert isinstance(tensor, Tensor)
+    assert tensor.allocation_info is not None
+    return tensor.allocation_info.memory_id
+
+
+class _Branching(Decoder):
+    def branch(self, x: torch.Tensor) -> Any:
+        return torch.cond(
+            x.sum() > 0,
+            lambda cache, x: (cache + x).sum(0),
+            lambda cache, x: cache.amax(0) - x,
+            (self.cache, x),
+        )
 
 
 HEADS_CALLS = {"first": (torch.zeros(2, 8),), "second": (torch.zeros(2, 8),)}
