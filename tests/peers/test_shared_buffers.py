@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +16,14 @@ runtime = pytest.importorskip(
 )
 
 from placewire.aot import Artifact, ExportConfig, export  # noqa: E402 - after the check
+from tests.peers.conftest import folder_of  # noqa: E402 - after the check
 from tests.placewire.aot.stateful_methods import (  # noqa: E402 - after the check
     DECODER_CALLS,
     Decoder,
     kept_tensors,
     methods_of,
 )
+from tests.schema.cpp.building import compilers  # noqa: E402 - after the check
 
 SHARED = ExportConfig(share_mutable_buffers=True)
 
@@ -149,3 +153,36 @@ def test_the_buffers_have_the_numbers_and_the_size_that_executorchs_exporter_giv
     assert {info.memory_id for info in infos if info is not None} == {2}
     assert len(infos) == 3
     assert len({(info.memory_id, info.memory_offset_low) for info in infos if info}) == 2
+
+
+@pytest.fixture(scope="module")
+def shared_arenas(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of shared_arenas.cpp, linked with ExecuTorch's C++ library."""
+    if not compilers():
+        pytest.skip("no C++ compiler")
+    executorch = folder_of("executorch")
+    library = executorch / "lib"
+    out = tmp_path_factory.mktemp("shared_arenas") / "shared_arenas"
+    command: list[str | Path] = [
+        *(compilers()[0], "-std=c++17", "-O0", "-DC10_USING_CUSTOM_GENERATED_MACROS"),
+        *("-isystem", executorch / "include"),
+        *("-isystem", executorch / "include/executorch/runtime/core/portable_type/c10"),
+        *(Path(__file__).with_name("shared_arenas.cpp"), "-o", out),
+        *("-L", library, f"-Wl,-rpath,{library}", "-Wl,--no-as-needed"),
+        *("-lexecutorch", "-lexecutorch_kernels_optimized"),
+    ]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return out
+
+
+@pytest.mark.parametrize(("share", "expected"), [("1", [3, 6, 9, 12, 15]), ("0", [0] * 5)])
+def test_the_module_in_cpp_shows_one_method_what_another_wrote_if_it_shares_memory(
+    share: str, expected: list[int], shared_arenas: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "sums.pte"
+    export(methods_of(_Sums(), "add", "read", calls=SUMS_CALLS), config=SHARED).save(path)
+    command: list[str | Path] = [shared_arenas, path, share]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert [float(line) for line in result.stdout.splitlines()] == expected
