@@ -115,7 +115,7 @@ def plan_jointly(
         result.methods.append(
             _plan_method(alone, used, result.shared, alignment, mode, devices=devices)
         )
-    check_joint_plan(result, states, [set(specs) - kept for specs in living])
+    _check_joint_plan(result, states, [set(specs) - kept for specs in living])
     return result
 
 
@@ -228,7 +228,7 @@ def _plan_method(
     return result
 
 
-def check_joint_plan(
+def _check_joint_plan(
     joint: JointPlan, states: Sequence[_State], alone: Sequence[set[TensorSpec]]
 ) -> None:
     """Make sure that no method can disturb what is kept, and that all find it at one place.

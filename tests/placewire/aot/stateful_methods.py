@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import torch
 from placewire_schema.program import ExecutionPlan, Tensor
 from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
 
 from placewire.aot import Artifact, MethodGraph, Partition, Partitioner
 from placewire.placement import tensors
@@ -126,3 +128,24 @@ class SharingMachine:
 def _largest(plans: list[ExecutionPlan], number: int) -> int:
     sizes = [plan.non_const_buffer_sizes for plan in plans]
     return max((each[number] for each in sizes if number < len(each)), default=0)
+
+
+def buffer_sizes(artifact: Artifact) -> dict[str, list[int]]:
+    """The sizes of the planned buffers of each method."""
+    return {plan.name: plan.non_const_buffer_sizes for plan in artifact.program.execution_plan}
+
+
+def places_of(artifact: Artifact, name: str) -> list[tuple[int, int]]:
+    """Number and offset of a buffer of the model, in each method that has it."""
+    infos = [tensor.allocation_info for tensor in kept_tensors(artifact)[name].values()]
+    return [(info.memory_id, info.memory_offset_low) for info in infos if info is not None]
+
+
+def check_calls(artifact: Artifact, model: torch.nn.Module, calls: list[tuple[str, Any]]) -> None:
+    """Call methods that share memory in turn, beside the model."""
+    machine, eager = SharingMachine(artifact), copy.deepcopy(model)
+    assert calls
+    for name, args in calls:
+        expected = pytree.tree_leaves(getattr(eager, name)(*args))
+        expected = [item.clone() for item in expected]
+        torch.testing.assert_close(machine(name, *args), expected)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 from placewire_schema.program import CompileSpec, DeviceType, NonConstBufferDevice, Tensor
-from torch.utils import _pytree as pytree
 
 from placewire.aot import (
     Artifact,
@@ -21,11 +18,8 @@ from placewire.aot import (
     PredicatePartitioner,
     SharedBufferError,
     export,
-    joint_plan,
-    memory,
     spec_of,
 )
-from placewire.aot.specs import Place
 from placewire.aot.target import Compat
 from placewire.backends import CudaPartitioner, TorchBackend
 from placewire.device import Device
@@ -36,34 +30,17 @@ from tests.placewire.aot.stateful_methods import (
     DECODER_CALLS,
     Decoder,
     ForMethod,
-    SharingMachine,
+    buffer_sizes,
+    check_calls,
     exported,
     kept_tensors,
     methods_of,
+    places_of,
 )
 
 COMPATS: tuple[Compat, ...] = ("executorch-1.5", "placewire")
 SHARED = ExportConfig(share_mutable_buffers=True)
 ON_DEVICE = ExportConfig(share_mutable_buffers=True, compat="placewire")
-
-
-def _sizes(artifact: Artifact) -> dict[str, list[int]]:
-    return {plan.name: plan.non_const_buffer_sizes for plan in artifact.program.execution_plan}
-
-
-def _places(artifact: Artifact, name: str) -> list[tuple[int, int]]:
-    infos = [tensor.allocation_info for tensor in kept_tensors(artifact)[name].values()]
-    return [(info.memory_id, info.memory_offset_low) for info in infos if info is not None]
-
-
-def _check_calls(artifact: Artifact, model: torch.nn.Module, calls: list[tuple[str, Any]]) -> None:
-    """Call methods that share memory in turn, beside the model."""
-    machine, eager = SharingMachine(artifact), copy.deepcopy(model)
-    assert calls
-    for name, args in calls:
-        expected = pytree.tree_leaves(getattr(eager, name)(*args))
-        expected = [item.clone() for item in expected]
-        torch.testing.assert_close(machine(name, *args), expected)
 
 
 ROUNDS: list[tuple[str, Any]] = [
@@ -86,8 +63,8 @@ class TestOnTheHost:
             "cache": {"prefill", "decode"},
             "count": {"prefill", "decode"},
         }
-        assert _places(artifact, "cache") == [(2, 0)] * 2
-        assert _places(artifact, "count") == [(2, 128)] * 2
+        assert places_of(artifact, "cache") == [(2, 0)] * 2
+        assert places_of(artifact, "count") == [(2, 128)] * 2
         values = [{tensor.data_buffer_idx for tensor in each.values()} for each in kept.values()]
         assert values == [{1}, {2}]
         assert len(artifact.file.mutable_data[0]) == 3  # entry 0 is reserved
@@ -95,10 +72,10 @@ class TestOnTheHost:
     def test_it_lies_where_the_method_alone_would_not_have_put_it(self) -> None:
         # Else the first test would pass without sharing.
         artifact = export(methods_of(Decoder(), "prefill", "decode"))
-        assert {place for place, _ in _places(artifact, "cache")} == {1}
+        assert {place for place, _ in places_of(artifact, "cache")} == {1}
 
     def test_the_shared_buffer_has_one_size_and_what_a_method_needs_alone_another(self) -> None:
-        sizes = _sizes(export(methods_of(Decoder(), "prefill", "decode"), config=SHARED))
+        sizes = buffer_sizes(export(methods_of(Decoder(), "prefill", "decode"), config=SHARED))
         assert {each[2] for each in sizes.values()} == {144}
         assert sizes["prefill"][1] != sizes["decode"][1]
 
@@ -106,18 +83,18 @@ class TestOnTheHost:
         model = Decoder()
         artifact = export(methods_of(model, "prefill", "peek"), config=SHARED)
         assert set(kept_tensors(artifact)["cache"]) == {"prefill", "peek"}
-        _check_calls(artifact, model, [ROUNDS[0], ROUNDS[1], ROUNDS[3]])
+        check_calls(artifact, model, [ROUNDS[0], ROUNDS[1], ROUNDS[3]])
 
     def test_all_methods_compute_what_the_model_does(self) -> None:
         model = Decoder()
         artifact = export(methods_of(model, *DECODER_CALLS), config=SHARED)
         assert validate(artifact.pte) == []
-        _check_calls(artifact, model, ROUNDS)
+        check_calls(artifact, model, ROUNDS)
 
     def test_a_method_without_buffers_reserves_no_bytes_for_them(self) -> None:
         artifact = export(methods_of(Decoder(), "stateless", "prefill"), config=SHARED)
-        assert _sizes(artifact)["stateless"][2:] == [0]
-        assert _sizes(artifact)["prefill"][2:] == [144]
+        assert buffer_sizes(artifact)["stateless"][2:] == [0]
+        assert buffer_sizes(artifact)["prefill"][2:] == [144]
 
     def test_without_buffers_nothing_changes(self) -> None:
         methods = methods_of(Decoder(), "stateless")
@@ -126,8 +103,8 @@ class TestOnTheHost:
     def test_what_only_one_method_changes_is_safe_from_the_others_too(self) -> None:
         model = Decoder()
         artifact = export(methods_of(model, "grow", "stateless"), config=SHARED)
-        assert _places(artifact, "cache") == [(2, 0)]
-        _check_calls(artifact, model, [ROUNDS[5], ROUNDS[2], ROUNDS[5]])
+        assert places_of(artifact, "cache") == [(2, 0)]
+        check_calls(artifact, model, [ROUNDS[5], ROUNDS[2], ROUNDS[5]])
 
     def test_a_copy_of_a_buffer_that_a_method_gives_back_is_not_the_buffer(self) -> None:
         calls: dict[str, Any] = {"grow": (torch.ones(4),), "copied": (), "itself": ()}
@@ -140,15 +117,15 @@ class TestOnTheHost:
         config = ExportConfig(share_mutable_buffers=True, names=False)
         artifact = export(methods_of(model, *DECODER_CALLS), config=config)
         assert kept_tensors(artifact) == {}
-        _check_calls(artifact, model, ROUNDS)
+        check_calls(artifact, model, ROUNDS)
 
     def test_a_pool_has_a_shared_buffer_of_its_own(self) -> None:
         model = Decoder()
         methods = methods_of(model, *DECODER_CALLS)
         artifact = export(methods, config=SHARED, passes=[_Change("count", pool=3)])
-        assert _places(artifact, "cache") == [(2, 0)] * 4
-        assert _places(artifact, "count") == [(3, 0)] * 3
-        _check_calls(artifact, model, ROUNDS)
+        assert places_of(artifact, "cache") == [(2, 0)] * 4
+        assert places_of(artifact, "count") == [(3, 0)] * 3
+        check_calls(artifact, model, ROUNDS)
 
     def test_exporting_twice_gives_the_same_bytes(self) -> None:
         methods = methods_of(Decoder(), *DECODER_CALLS)
@@ -175,7 +152,7 @@ class TestOnDevices:
         assert [str(buffer.device) for buffer in artifact.report.shared_buffers] == [
             "cpu:0" if compat == "executorch-1.5" else "cuda:0"
         ]
-        _check_calls(artifact, model, ROUNDS)
+        check_calls(artifact, model, ROUNDS)
 
     def test_for_executorch_the_cache_is_number_2_on_the_host_and_the_device_comes_behind(
         self,
@@ -183,7 +160,7 @@ class TestOnDevices:
         # ExecuTorch's own exporter refuses to share anything beside a buffer of a device.
         methods = methods_of(Decoder(), "prefill", "decode")
         artifact = export(methods, partitioners=[CudaPartitioner("cuda:0")], config=SHARED)
-        assert _places(artifact, "cache") == [(2, 0)] * 2
+        assert places_of(artifact, "cache") == [(2, 0)] * 2
         for plan in artifact.program.execution_plan:
             assert plan.non_const_buffer_sizes[2] == 144
             assert plan.non_const_buffer_device == [NonConstBufferDevice(3, DeviceType.CUDA, 0)]
@@ -191,7 +168,7 @@ class TestOnDevices:
     def test_for_placewire_the_cache_stays_on_the_device_and_is_not_copied(self) -> None:
         methods = methods_of(Decoder(), "grow", "prefill")
         artifact = export(methods, partitioners=[CudaPartitioner("cuda:0")], config=ON_DEVICE)
-        assert _places(artifact, "cache") == [(2, 0)] * 2
+        assert places_of(artifact, "cache") == [(2, 0)] * 2
         for plan in artifact.program.execution_plan:
             assert plan.non_const_buffer_device is not None
             assert plan.non_const_buffer_device[0] == NonConstBufferDevice(2, DeviceType.CUDA, 0)
@@ -209,9 +186,9 @@ class TestOnDevices:
         partitioner = ForMethod({"grow": CudaPartitioner("cuda:1")})
         artifact = export(methods, partitioners=[partitioner], config=ON_DEVICE)
         assert artifact.report.methods["peek"].copies["D2H"].count == 1
-        assert _places(artifact, "cache") == [(2, 0)] * 2
+        assert places_of(artifact, "cache") == [(2, 0)] * 2
         assert plan_of(artifact, "stateless").non_const_buffer_device is None
-        _check_calls(artifact, model, [ROUNDS[0], ROUNDS[5], ROUNDS[2], ROUNDS[0], ROUNDS[5]])
+        check_calls(artifact, model, [ROUNDS[0], ROUNDS[5], ROUNDS[2], ROUNDS[0], ROUNDS[5]])
 
     @pytest.mark.parametrize(
         "devices",
@@ -227,7 +204,7 @@ class TestOnDevices:
         artifact = export(methods, partitioners=[partitioner], config=ON_DEVICE)
         infos = [tensor.extra_tensor_info for tensor in kept_tensors(artifact)["cache"].values()]
         assert [info.device_type for info in infos if info is not None] == [DeviceType.CPU] * 4
-        _check_calls(artifact, model, ROUNDS)
+        check_calls(artifact, model, ROUNDS)
 
     @pytest.mark.parametrize("device", ["cpu", "cuda:0", "cuda:1"])
     def test_branches_read_what_another_method_keeps_on_a_device(self, device: str) -> None:
@@ -246,7 +223,7 @@ class TestOnDevices:
         assert artifact.report.shared_buffers[-1].device == Device.parse("cuda:0")
         x = torch.rand(4)
         rounds = [("grow", (x,)), ("branch", (x,)), ("branch", (-x,)), ("grow", (x,))]
-        _check_calls(artifact, model, [*rounds, *rounds])
+        check_calls(artifact, model, [*rounds, *rounds])
 
     def test_a_weight_on_a_device_is_there_once_for_all_methods(self) -> None:
         model = _TwoHeads()
@@ -255,13 +232,13 @@ class TestOnDevices:
         (shared,) = artifact.report.shared_buffers
         assert (shared.size, shared.tensors) == (4 * (64 + 8 + 8), 3)
         x = torch.rand(2, 8)
-        _check_calls(artifact, model, [("first", (x,)), ("second", (x,)), ("first", (x,))])
+        check_calls(artifact, model, [("first", (x,)), ("second", (x,)), ("first", (x,))])
 
     def test_without_planning_for_devices_the_cache_is_shared_on_the_host(self) -> None:
         config = ExportConfig(share_mutable_buffers=True, enable_device_memory_planning=False)
         methods = methods_of(Decoder(), "grow", "peek")
         artifact = export(methods, partitioners=[CudaPartitioner("cuda:0")], config=config)
-        assert _places(artifact, "cache") == [(2, 0)] * 2
+        assert places_of(artifact, "cache") == [(2, 0)] * 2
         assert all(plan.non_const_buffer_device is None for plan in artifact.program.execution_plan)
 
 
@@ -393,135 +370,4 @@ class TestWhatCannotBeOneBuffer:
         first.cache.fill_(float("nan"))
         second.cache.fill_(float("nan"))
         methods = {**methods_of(first, "grow"), **methods_of(second, "prefill")}
-        assert _places(export(methods, config=SHARED), "cache") == [(2, 0)] * 2
-
-
-class TestTheCheckOfTheJointPlan:
-    """The plan is looked at after it is made; here it is spoiled in between."""
-
-    @pytest.mark.parametrize(
-        ("spoil", "message"),
-        [
-            (lambda places: places.update(count=Place(2, 0)), "count and cache share bytes"),
-            (lambda places: places.update(count=Place(2, 144)), "count does not fit into buffer 2"),
-            (lambda places: places.update(count=Place(1, 0)), "count has no shared place"),
-            (lambda places: places.update(count=None), "count has no shared place"),
-        ],
-    )
-    def test_what_shares_bytes_or_has_no_shared_place_is_named(
-        self,
-        spoil: Callable[[dict[str, Place | None]], None],
-        message: str,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        plan_states = joint_plan._plan_states
-
-        def spoiled(number: int, group: Any, states: Any, *rest: Any) -> Any:
-            result = plan_states(number, group, states, *rest)
-            places = {state.name: state.spec.place for state in states}
-            spoil(places)
-            for state in states:
-                for _, spec in state.users:
-                    spec.place = places[state.name]
-            return result
-
-        monkeypatch.setattr(joint_plan, "_plan_states", spoiled)
-        with pytest.raises(joint_plan.SharedStorageError, match=message):
-            export(methods_of(Decoder(), "prefill", "decode"), config=SHARED)
-
-    def test_a_place_that_differs_in_one_method_is_found(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        plan_states = joint_plan._plan_states
-
-        def spoiled(number: int, group: Any, states: Any, *rest: Any) -> Any:
-            result = plan_states(number, group, states, *rest)
-            states[0].users[-1][1].place = Place(number, 16)
-            return result
-
-        monkeypatch.setattr(joint_plan, "_plan_states", spoiled)
-        with pytest.raises(
-            joint_plan.SharedStorageError, match="cache has no shared place, or more"
-        ):
-            export(methods_of(Decoder(), "prefill", "decode"), config=SHARED)
-
-    def test_a_tensor_of_one_method_in_a_shared_buffer_is_found(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        plan_group = memory.plan_group
-
-        def spoiled(number: int, *rest: Any) -> Any:
-            return plan_group(number + 1, *rest)
-
-        monkeypatch.setattr(joint_plan, "plan_group", spoiled)
-        with pytest.raises(joint_plan.SharedStorageError, match="not kept lies in a shared buffer"):
-            export(methods_of(Decoder(), "prefill", "decode"), config=SHARED)
-
-
-class _Random(torch.nn.Module):
-    """Random buffers, and methods that read and change random ones of them."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        self.chance = random.Random(seed)
-        generator = torch.Generator().manual_seed(seed)
-        self.names = [f"b{number}" for number in range(self.chance.randrange(1, 6))]
-        for name in self.names:
-            shape = [self.chance.randrange(1, 5) for _ in range(self.chance.randrange(1, 4))]
-            self.register_buffer(name, torch.rand(shape, generator=generator))
-        self.steps = {f"m{number}": self._random_steps() for number in range(4)}
-
-    def _random_steps(self) -> list[tuple[str, str]]:
-        used = self.chance.sample(self.names, self.chance.randrange(len(self.names) + 1))
-        return [(name, self.chance.choice(["read", "add", "row", "replace"])) for name in used]
-
-    def compute(self, method: str, x: torch.Tensor) -> torch.Tensor:
-        total = x.sin()
-        for name, step in self.steps[method]:
-            buffer = getattr(self, name)
-            if step == "add":
-                buffer += x.sum()
-            elif step == "row":
-                buffer[0] = x.sum()
-            elif step == "replace":
-                setattr(self, name, (buffer * 0.5) + 1)
-            total = total + getattr(self, name).sum()
-        return total
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("m") and name[1:].isdigit():
-            return lambda x: self.compute(name, x)
-        return super().__getattr__(name)
-
-
-@pytest.mark.parametrize("compat", COMPATS)
-@pytest.mark.parametrize("seed", range(12))
-def test_random_methods_share_random_buffers(seed: int, compat: Compat) -> None:
-    model = _Random(seed)
-    calls = {name: (torch.ones(3),) for name in model.steps}
-    methods = methods_of(model, *calls, calls=calls)
-    choices: list[str | None] = [None, "cuda:0", "cuda:0", "cuda:1"]
-    devices = {name: model.chance.choice(choices) for name in calls} if seed % 3 else {}
-    partitioner = ForMethod(
-        {name: CudaPartitioner(device) for name, device in devices.items() if device}
-    )
-    config = ExportConfig(share_mutable_buffers=True, compat=compat)
-    artifact = export(methods, partitioners=[partitioner], config=config)
-    assert [finding for finding in validate(artifact.pte) if finding.level == "error"] == []
-
-    steps = [step for each in model.steps.values() for step in each]
-    changed = {name for name, step in steps if step != "read"}
-    kept = kept_tensors(artifact)
-    assert set(kept) == changed
-    for name in changed:
-        users = {method for method, each in model.steps.items() if name in dict(each)}
-        assert set(kept[name]) == users
-        assert len(set(_places(artifact, name))) == 1
-        assert len({tensor.data_buffer_idx for tensor in kept[name].values()}) == 1
-        extras = [tensor.extra_tensor_info for tensor in kept[name].values()]
-        assert len({Device(each.device_type, each.device_index) for each in extras if each}) == 1
-    for number, shared in enumerate(artifact.report.shared_buffers, 2):
-        sizes = {each[number] for each in _sizes(artifact).values() if number < len(each)}
-        assert sizes - {0} == {shared.size}
-    rounds = [(model.chance.choice(list(calls)), (torch.rand(3),)) for _ in range(12)]
-    _check_calls(artifact, model, rounds)
+        assert places_of(export(methods, config=SHARED), "cache") == [(2, 0)] * 2
