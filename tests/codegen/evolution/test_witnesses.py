@@ -113,13 +113,23 @@ def test_a_table_below_the_root_is_shown_from_the_root_down(make: Make) -> None:
     assert witness.differences[0].path == "all[0].a"
 
 
-def test_what_another_break_hides_is_said_to_be_hidden(make: Make) -> None:
+def test_where_old_files_are_refused_a_new_one_shows_the_finding(make: Make) -> None:
     before = "table T { a: int; } root_type T;"
     after = "table T { a: float; b: string (required); } root_type T;"
     found = {witness.finding.rule.name: witness for witness in make(before, after)}
     assert found["FIELD_NO_NEW_REQUIRED"].verdict is Verdict.SHOWN
-    # Old files are refused, so it takes a new one to see what becomes of the number.
+    assert found["FIELD_SAME_WIRE_TYPE"].verdict is Verdict.SHOWN
     assert found["FIELD_SAME_WIRE_TYPE"].from_head
+
+
+def test_what_another_break_hides_on_both_sides_is_said_to_be_hidden(make: Make) -> None:
+    before = "table T { a: int; s: string (required); }"
+    after = "table T { a: float; n: int = 7; b: string (required); }"
+    found = {witness.finding.path: witness for witness in make(before, after)}
+    assert found["T.b"].verdict is Verdict.SHOWN
+    hidden = found["T.a"]
+    assert hidden.verdict is Verdict.HIDDEN
+    assert hidden.differences[0].path != "a"
 
 
 def test_a_table_that_needs_itself_is_in_no_file(make: Make) -> None:

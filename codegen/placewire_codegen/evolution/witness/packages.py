@@ -100,7 +100,10 @@ class Package:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError("a generated package does not run; it has said why")
+        return json.loads(answer)
 
 
 @contextmanager
