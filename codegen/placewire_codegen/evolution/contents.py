@@ -49,9 +49,7 @@ def _value(value: Any, info: Any, package: ModuleType) -> Any:
 def _struct(value: Any, type_: type[Any], package: ModuleType) -> dict[str, Any]:
     fields = package.reflection.describe_struct(type_).fields
     return {
-        f"{field.offset} {field.wire_name}": _value(
-            getattr(value, field.name), field.type, package
-        )
+        f"{field.offset} {field.wire_name}": _value(getattr(value, field.name), field.type, package)
         for field in fields
     }
 

@@ -30,7 +30,9 @@ def release(
     ] = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Check all releases: today's code and theirs read each other."),
+        typer.Option(
+            "--check", help="Check all releases: today's code and theirs read each other."
+        ),
     ] = False,
     project: Annotated[
         Path | None, typer.Option("--project", help="Folder of the pyproject.toml to read.")
@@ -173,9 +175,13 @@ def _check(references: References) -> bool:
             if finding.level is not Level.SOURCE
         ]
         if broken:
-            say(f"{name}: {count(len(broken), 'change')} of bytes or meaning since; see")
-            say(f"    placewire compat --against release:{name}")
-        problems = list(history_problems(folder, Version.of(f"the code of {name}", then), today))
+            say(
+                f"note: {name} and today's code are not read by each other: "
+                f"{count(len(broken), 'break')} since, "
+                f"see `placewire compat --against release:{name} --level semantic`"
+            )
+        now = None if broken else today
+        problems = list(history_problems(folder, Version.of(f"the code of {name}", then), now))
         for problem in problems:
             typer.echo(printable(problem))
         is_good = is_good and not problems
