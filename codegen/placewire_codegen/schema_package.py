@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, invalidate_caches
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 
 from .config import OutputPaths, ProjectConfig
@@ -22,6 +22,7 @@ from .targets import python
 
 __all__ = ["RenderedPackage", "render_package", "unsupported_parts"]
 
+_lock = Lock()
 _UNSUPPORTED = ("flexbuffer", "hash", "offset64", "vector64")
 
 
@@ -38,8 +39,9 @@ class RenderedPackage:
     files: tuple[tuple[str, str], ...]
 
     def load(self) -> ModuleType:
-        """Import the package, once in a process."""
-        return _load(self)
+        """Import the package, once in a process, whichever thread comes first."""
+        with _lock:
+            return _load(self)
 
 
 def render_package(schema: Schema) -> RenderedPackage:
@@ -87,9 +89,9 @@ def _load(package: RenderedPackage) -> ModuleType:
 
 def _complete(package: ModuleType) -> ModuleType:
     """Import what a package would import only when it is used: its folder is not on the path."""
-    package.reflection = import_module(f"{package.__name__}.reflection")
-    package.reflection.tables()
-    package.reflection.structs()
+    reflection = import_module(f"{package.__name__}.reflection")
+    reflection.tables()
+    reflection.structs()
     return package
 
 

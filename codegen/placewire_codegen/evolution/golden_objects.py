@@ -68,10 +68,18 @@ class GoldenObjects:
                 return None
             return self._package.pack(self._table(field.nested.type, is_full=is_full))
         name = f"{table.__name__}.{field.name}"
-        return self._value(field.type, field.default, name, field.is_mandatory, is_full=is_full)
+        return self._value(
+            field.type, field.default, name, is_full=is_full, is_mandatory=field.is_mandatory
+        )
 
     def _value(
-        self, info: Any, default: Any, name: str, is_mandatory: bool, *, is_full: bool
+        self,
+        info: Any,
+        default: Any,
+        name: str,
+        *,
+        is_full: bool,
+        is_mandatory: bool = False,
     ) -> Any:
         """Return a value of a type; None if it would have to contain itself."""
         kind = type(info).__name__
@@ -102,7 +110,7 @@ class GoldenObjects:
         elements = []
         for number in range(length):
             if union is None:
-                element = self._value(info.element, None, name, False, is_full=True)
+                element = self._value(info.element, None, name, is_full=True)
             else:
                 element = self._member(union, _tags(union)[number % len(_tags(union))], name)
             if element is not None:

@@ -30,9 +30,7 @@ def release(
     ] = None,
     check: Annotated[
         bool,
-        typer.Option(
-            "--check", help="Check all releases: today's code and theirs read each other."
-        ),
+        typer.Option("--check", help="Check that all releases and today's code read each other."),
     ] = False,
     project: Annotated[
         Path | None, typer.Option("--project", help="Folder of the pyproject.toml to read.")
@@ -49,10 +47,7 @@ def release(
 
     references = References(project or Path())
     try:
-        if version is None:
-            is_good = _check(references)
-        else:
-            is_good = _release(references, version)
+        is_good = _check(references) if version is None else _release(references, version)
     except (_RefusedError, BadReferenceError, ConfigError) as error:
         raise _refused(str(error)) from None
     if not is_good:
@@ -134,7 +129,7 @@ def _listed(paths: list[str] | tuple[str, ...]) -> str:
 
 
 def _keeps_last_release(references: References, head: Side) -> bool:
-    """Write what breaks bytes of the last release and is not waived; return whether nothing does."""
+    """Write what breaks the last release on the wire, unwaived; return whether nothing does."""
     if not references.releases():
         return True
     from placewire_codegen.evolution import Level, compare_schemas
