@@ -41,9 +41,6 @@ def triggers(base: Schema, findings: Iterable[Finding]) -> dict[Trigger, list[in
         findings: Of the comparison with the schema that is to read them.
     """
     subjects = dict(_subjects(base))
-    by_name = {
-        definition.full_name: ("type", name) for name, definition in base.definitions.items()
-    }
     found: dict[Trigger, list[int]] = {}
     for position, finding in enumerate(findings):
         if _touches_files(finding):
