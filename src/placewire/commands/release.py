@@ -74,6 +74,9 @@ def _release(references: References, version: str) -> bool:
         folder = freeze(config, head.schema, version)
     except HistoryError as error:
         raise _RefusedError(str(error)) from None
+    except OSError as error:
+        place, why = error.filename or config.history, error.strerror
+        raise _RefusedError(f"the release cannot be written: {place}: {why}") from None
     golden = len(list(folder.glob("golden/*.bin")))
     say(f"{folder}: {count(len(head.schema.files), 'schema')}, {count(golden, 'golden buffer')}")
     say("Commit the folder, and never edit it.")
