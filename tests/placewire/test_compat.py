@@ -49,6 +49,7 @@ cpp = "out/include"
 nanobind = "out/bindings"
 docs = "out/docs"
 """
+NO_PROJECT = "run in a project, or name its folder with --project\n"
 CLEAN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 
 
@@ -225,6 +226,18 @@ def test_folders_can_be_compared(place: Place) -> None:
     assert len(place.compat("old", "new", "--format", "json").out.splitlines()) == 3
 
 
+def test_a_folder_that_is_called_like_a_schema_is_none(place: Place) -> None:
+    for side in ("base", "head"):
+        place.write(f"{side}/shop.fbs", BASE)
+        (place.folder / side / "old.fbs").mkdir()
+    assert place.compat("base", "head").code == 0
+    run = place.compat("base/old.fbs", "head")
+    assert (run.code, run.err) == (
+        2,
+        "error: base/old.fbs holds no schema; name a folder with .fbs files\n",
+    )
+
+
 def test_a_schema_that_does_not_parse_is_told_with_its_place(place: Place) -> None:
     place.write("broken.fbs", "table T { a: nothing; }\n")
     run = place.compat("base.fbs", "broken.fbs")
@@ -238,8 +251,11 @@ def test_a_schema_that_does_not_parse_is_told_with_its_place(place: Place) -> No
         ((), "name the old schema: placewire compat --against git:main"),
         (("nowhere.fbs", "head.fbs"), "nowhere.fbs does not exist; name a file, a folder, "),
         (("a", "b", "c"), "too many schemas: a, b, c"),
-        (("base.fbs",), "pyproject.toml does not exist; run in a project"),
-        (("release:1.0", "head.fbs"), "pyproject.toml does not exist; run in a project"),
+        (("base.fbs",), f"pyproject.toml does not exist; {NO_PROJECT}"),
+        (("release:1.0", "head.fbs"), f"pyproject.toml does not exist; {NO_PROJECT}"),
+        (("", "head.fbs"), "the name of a schema is empty; name a file, a folder, "),
+        (("a" * 300, "head.fbs"), "cannot be read: File name too long; name a file, "),
+        (("base.fbs/a", "head.fbs"), "base.fbs/a does not exist; name a file, a folder, "),
         (("git:main", "head.fbs"), "is in no Git repository"),
         (("--rules", "--format", "junit"), "--rules has no format junit"),
     ],
@@ -404,6 +420,7 @@ def test_without_a_break_there_are_no_witnesses(place: Place) -> None:
     run = place.compat("base.fbs", "base.fbs", "--witness", "shown")
     assert run.code == 0
     assert "no witnesses: no finding is on the wire or of meaning" in run.err
+    assert not (place.folder / "shown").exists()
 
 
 def test_a_schema_without_a_root_has_witnesses(place: Place) -> None:
@@ -429,7 +446,47 @@ def test_a_file_is_no_folder_for_witnesses(place: Place) -> None:
 def test_a_folder_that_cannot_be_made_is_named(place: Place) -> None:
     run = place.compat("base.fbs", "head.fbs", "--witness", "base.fbs/shown")
     assert run.code == 2
-    assert "error: base.fbs/shown: Not a directory" in run.err
+    assert "error: the witnesses cannot be written: base.fbs/shown: Not a directory" in run.err
+
+
+def test_a_schema_whose_name_is_not_utf_8_has_witnesses(place: Place) -> None:
+    name = os.fsdecode(b"b\xffse.fbs")
+    (place.folder / "base.fbs").rename(place.folder / name)
+    run = place.compat(name, "head.fbs", "--witness", "shown")
+    assert run.code == 1
+    assert "2 of 2 findings shown by files in shown" in run.err
+
+
+@pytest.mark.parametrize("options", [(), ("--witness", "shown"), ("--format", "junit")])
+def test_a_reader_that_goes_away_is_no_error(place: Place, options: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.run(
+        [sys.executable, "-u", "-m", "placewire", "compat", "base.fbs", "head.fbs", *options],
+        cwd=place.folder,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write)
+    assert (process.returncode, process.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_told(place: Place) -> None:
+    with Path("/dev/full").open("w") as full:
+        process = subprocess.run(
+            [sys.executable, "-u", "-m", "placewire", "compat", "base.fbs", "head.fbs"],
+            cwd=place.folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (process.returncode, process.stderr) == (
+        1,
+        "error: cannot write the output: No space left on device\n",
+    )
 
 
 def test_a_rule_without_a_witness_to_its_finding_is_reported_as_our_fault(

@@ -115,8 +115,6 @@ def compat(
         is_shown = witness is None or _write_witnesses(report, witness)
     except (BadReferenceError, ConfigError) as error:
         raise _wrong_usage(str(error)) from None
-    except OSError as error:
-        raise _wrong_usage(f"{error.filename}: {error.strerror}") from None
     if not is_shown:
         raise typer.Exit(OUR_FAULT)
     if report.findings:
@@ -212,21 +210,21 @@ def _check_folder(folder: Path) -> None:
 
 
 def _write_witnesses(report: Report, folder: Path) -> bool:
-    """Make the witnesses and write them; return whether each finding has been shown.
-
-    Raises:
-        OSError: The folder cannot be written.
-    """
+    """Make the witnesses and write them; return whether each finding has been shown."""
     from placewire_codegen.evolution.witness import Verdict, make_witnesses, write_witnesses
 
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="placewire-witness-") as temporary:
         packages = Path(temporary)
         made = make_witnesses(report.findings, report.base.schema, report.head.schema, packages)
         if not made:
             say("no witnesses: no finding is on the wire or of meaning")
             return True
-        write_witnesses(made, packages, folder, (report.base.name, report.head.name))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_witnesses(made, packages, folder, (report.base.name, report.head.name))
+        except OSError as error:
+            place, why = error.filename or folder, error.strerror
+            raise _wrong_usage(f"the witnesses cannot be written: {place}: {why}") from None
     for each in made:
         if each.verdict is Verdict.SHOWN:
             continue
