@@ -5,10 +5,13 @@
 // something per call (convert arguments, look a variant up) derives from Kernel.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "placewire/runtime/api.h"
 #include "placewire/runtime/evalue.h"
