@@ -28,7 +28,7 @@ struct KernelArgument {
   /// not what the value refers to, not the tensor's sizes, not where its data lies.
   bool is_fixed = false;
   /// Whether its elements never change either, because it is a constant of the program. A kernel
-  /// must not write to it.
+  /// must not write to it, nor to any other tensor that is read-only when the kernel runs.
   bool is_constant = false;
 };
 
