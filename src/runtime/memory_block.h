@@ -1,7 +1,8 @@
-// Memory on any device, the host included.
+// A block of memory for tensors: on a device, or the host's own.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 
 #include "placewire/runtime/buffers.h"
@@ -10,35 +11,41 @@
 
 namespace placewire {
 
-/// A block of memory with an owner. On the CPU it is the host's own, unless an allocator for the
-/// CPU is registered; on every other device it is the registered allocator's.
+/// Memory on a device, freed when its owner goes.
+///
+/// On a CPU it comes from the allocator that is registered for it, else from the C library, and is
+/// zero then. A block of no bytes needs neither.
 class MemoryBlock {
  public:
-  /// Alignment of the host's own memory in bytes: a cache line, and the widest vector register.
+  /// Alignment of host memory in bytes, unless more is asked for: that of a cache line, which every
+  /// vector instruction is content with.
   static constexpr std::size_t kHostAlignment = 64;
 
   /// An empty block on cpu:0.
   MemoryBlock() noexcept = default;
 
-  /// Allocates; the content is undefined. A block of 0 bytes has no address, but its device must be
-  /// there. Errors: those of DeviceMemoryBuffer::create; MEMORY_ALLOCATION_FAILED.
-  [[nodiscard]] static Result<MemoryBlock> allocate(std::size_t nbytes, Device device);
+  /// Allocates. `alignment` 0 is the device's own. Errors: those of DeviceMemoryBuffer::create.
+  [[nodiscard]] static Result<MemoryBlock> create(std::size_t nbytes, Device device,
+                                                  std::size_t alignment = 0);
 
-  /// First byte, on the device; null if the block is empty.
-  [[nodiscard]] void* data() const noexcept { return data_; }
+  [[nodiscard]] std::uint8_t* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] Device device() const noexcept { return device_; }
 
  private:
-  struct HostDelete {
-    void operator()(void* pointer) const noexcept;
+  struct Free {
+    void operator()(void* data) const noexcept { std::free(data); }
   };
 
   DeviceMemoryBuffer buffer_;
-  std::unique_ptr<void, HostDelete> host_;
-  void* data_ = nullptr;
+  std::unique_ptr<void, Free> host_;
+  std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   Device device_;
 };
+
+/// Copies from the host to a block on `device`, which may be a CPU.
+[[nodiscard]] Status copy_to_device(void* destination, Device device, const void* source,
+                                    std::size_t nbytes);
 
 }  // namespace placewire

@@ -119,7 +119,7 @@ Result<TensorPtr> make_empty(const Description& wanted) {
   if (!nbytes.ok()) {
     return nbytes.error();
   }
-  Result<MemoryBlock> memory = MemoryBlock::allocate(nbytes.value(), wanted.device);
+  Result<MemoryBlock> memory = MemoryBlock::create(nbytes.value(), wanted.device);
   if (!memory.ok()) {
     return std::move(memory).error();
   }
