@@ -5,7 +5,9 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
+from placewire_schema import pack_device_table
 from placewire_schema import program as p
+from placewire_schema.device_info import DeviceInfo, DeviceTable
 
 from tests.runtime.programs import Sample, tensor
 
@@ -68,9 +70,7 @@ def method(
         operator, arguments = call
         if operator not in operators:
             operators.append(operator)
-        instructions.append(
-            p.Instruction(p.KernelCall(operators.index(operator), list(arguments)))
-        )
+        instructions.append(p.Instruction(p.KernelCall(operators.index(operator), list(arguments))))
     return p.ExecutionPlan(
         name=name,
         container_meta_type=p.ContainerMetadata("in", "out"),
@@ -200,6 +200,39 @@ def device_copy(*, initial: int = 0) -> Sample:
     return program(plan, initial=[kept]) if initial else program(plan, constants=kept)
 
 
+def constant_to_device() -> Sample:
+    """forward(x): a constant to cuda:0, and back from there; x is not used."""
+    values = [tensor(memory_id=1), constant(1), on_cuda(), tensor(memory_id=1, offset=16)]
+    calls = [(H2D, [1, 2, 2]), (D2H, [2, 3, 3])]
+    plan = method(
+        values,
+        calls,
+        inputs=[0],
+        outputs=[3],
+        sizes=[0, 64, 32],
+        devices=[p.NonConstBufferDevice(2, CUDA, 0)],
+    )
+    return program(plan, constants=floats(5.0, 6.0, 7.0, 8.0))
+
+
+def aligned() -> Sample:
+    """The copies of `device_copy`, with a device table that says how buffers are to be aligned."""
+    sample = device_copy(initial=1)
+    infos = [
+        DeviceInfo(planned_bytes=64, buffer_count=1, alignment=512),
+        DeviceInfo(CUDA, 0, 32, 1, constant_bytes=16, alignment=4096),
+    ]
+    table = pack_device_table(DeviceTable(infos))
+    assert sample.program.segments is not None
+    offset = -(-len(sample.area) // 128) * 128
+    sample.area = sample.area.ljust(offset, b"\0") + table
+    sample.program.named_data = [
+        p.NamedData("placewire.device_table", len(sample.program.segments))
+    ]
+    sample.program.segments.append(p.DataSegment(offset, len(table)))
+    return sample
+
+
 def many_devices() -> Sample:
     """forward(x): through buffers on three devices."""
     values = [
@@ -217,9 +250,7 @@ def many_devices() -> Sample:
     calls = [(H2D, [0, 1, 1]), (d2d, [1, 2, 2]), (d2d, [2, 3, 3]), (D2H, [3, 4, 4])]
     devices = [p.NonConstBufferDevice(2 + index, CUDA, index) for index in range(3)]
     return program(
-        method(
-            values, calls, inputs=[0], outputs=[4], sizes=[0, 32, 16, 16, 16], devices=devices
-        )
+        method(values, calls, inputs=[0], outputs=[4], sizes=[0, 32, 16, 16, 16], devices=devices)
     )
 
 
@@ -415,6 +446,8 @@ PROGRAMS: dict[str, Callable[[], Sample]] = {
     "zero_state": zero_state,
     "device_copy": device_copy,
     "device_state": lambda: device_copy(initial=1),
+    "constant_to_device": constant_to_device,
+    "aligned": aligned,
     "many_devices": many_devices,
     "endless": endless,
     "loop": loop,

@@ -104,8 +104,7 @@ void Preparation::note_call(std::size_t index, schema::Vector<std::int32_t> argu
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     // An out variant has what it writes among its arguments again.
     if (arguments[i] != written || i + 1 == arguments.size() || writes != Writes::kLast) {
-      note_use(index, checked(arguments[i]),
-               writes == Writes::kUnknown || arguments[i] == written);
+      note_use(index, checked(arguments[i]), writes == Writes::kUnknown || arguments[i] == written);
     }
     if (writes == Writes::kUnknown) {
       facts_.each_part(checked(arguments[i]), [this](std::size_t part) {
@@ -156,8 +155,7 @@ bool Preparation::is_computable(std::size_t index, const std::vector<bool>& resu
     const std::size_t value = checked(argument);
     const bool is_known = facts_.each_part(value, [&](std::size_t part) {
       const bool is_tensor = state_.values->tensor(part) != nullptr;
-      return !facts_[part].is_replaced &&
-             (!is_tensor || facts_[part].is_constant || results[part]);
+      return !facts_[part].is_replaced && (!is_tensor || facts_[part].is_constant || results[part]);
     });
     if (value != *result && !is_known) {
       return false;
@@ -229,8 +227,9 @@ bool Preparation::alias(std::size_t index) {
   if (is_output && (is_constant || !is_temporary(index, *regions_[source]))) {
     return false;
   }
-  if (!is_constant && is_written_between(index, is_output ? instructions_.size() : uses_[*result].last,
-                                         *regions_[source])) {
+  if (!is_constant &&
+      is_written_between(index, is_output ? instructions_.size() : uses_[*result].last,
+                         *regions_[source])) {
     return false;
   }
   TensorImpl& to = *state_.values->tensor(*result);
@@ -259,8 +258,8 @@ bool Preparation::is_temporary(std::size_t index, const Region& region) {
   for (std::size_t value = 0; is_written && value < values.size(); ++value) {
     const program::Tensor tensor = values[value].val_as_Tensor();
     // Initial values are what buffers of the model have, and they are kept between executions.
-    const bool is_kept = tensor.data_buffer_idx() != 0 ||
-                         tensor.extra_tensor_info().has_fully_qualified_name();
+    const bool is_kept =
+        tensor.data_buffer_idx() != 0 || tensor.extra_tensor_info().has_fully_qualified_name();
     const bool is_visible = facts_[value].is_input || facts_[value].is_output || is_kept;
     if (!spend() || (is_visible && regions_[value] && overlap(*regions_[value], region))) {
       return false;

@@ -68,8 +68,7 @@ class Preparation {
   [[nodiscard]] bool is_computable(std::size_t index, const std::vector<bool>& results) const;
   [[nodiscard]] bool is_copy(std::size_t index, std::size_t source, std::size_t result) const;
   /// Whether something writes to a region after one instruction and until another.
-  [[nodiscard]] bool is_written_between(std::size_t after, std::size_t until,
-                                        const Region& region);
+  [[nodiscard]] bool is_written_between(std::size_t after, std::size_t until, const Region& region);
   /// Whether a region is only used on the way: written before, and nobody outside can see it.
   [[nodiscard]] bool is_temporary(std::size_t index, const Region& region);
   [[nodiscard]] static bool overlap(const Region& left, const Region& right) noexcept;

@@ -65,9 +65,8 @@ void inputs_are_checked() {
       placewire::make_tensor_ptr(sizes, ScalarType::INT, four.numbers.data()).value();
   refused(integers.get(), "not int32[2, 2] on cpu:0");
   const std::uint8_t order[] = {1, 0};
-  const auto transposed = placewire::make_tensor_ptr(sizes, ScalarType::FLOAT,
-                                                     four.numbers.data(), {}, order)
-                              .value();
+  const auto transposed =
+      placewire::make_tensor_ptr(sizes, ScalarType::FLOAT, four.numbers.data(), {}, order).value();
   refused(transposed.get(), "must have the order of dimensions [0, 1], not [1, 0]");
   const placewire::Device cuda{placewire::DeviceType::CUDA, 0};
   const auto elsewhere =
@@ -86,15 +85,15 @@ void numbers_must_be_what_was_exported() {
   const Kernels kernels;
   const auto method = loaded("numbers");
   Four four;
-  EValue inputs[] = {std::int64_t{3}, 0.5,      true,
-                     std::string_view("mode"), EValue(), four.value()};
+  EValue inputs[] = {std::int64_t{3}, 0.5, true, std::string_view("mode"), EValue(), four.value()};
   CHECK(method->execute(inputs).ok());
   CHECK((output(*method) == Floats{2, 4, 6, 8}));
   const auto refused = [&](std::size_t index, const EValue& value, const char* why) {
     CHECK(cases::is_error(method->set_input(index, value), ErrorCode::INVALID_ARGUMENT, why));
   };
-  refused(0, std::int64_t{4}, "input 0 must be the int 3, as the program was exported with, not "
-                              "the int 4");
+  refused(0, std::int64_t{4},
+          "input 0 must be the int 3, as the program was exported with, not "
+          "the int 4");
   refused(1, 0.25, "must be the float 0.5");
   refused(2, false, "must be True, as the program was exported with, not False");
   refused(3, std::string_view("other"), "must be the string \"mode\"");
@@ -283,29 +282,28 @@ void memory_that_is_given_is_used() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return cases::run(
-      argc, argv,
-      std::array{
-          CASE(a_method_computes),
-          CASE(a_real_file_takes_both_branches),
-          CASE(inputs_are_checked),
-          CASE(numbers_must_be_what_was_exported),
-          CASE(memory_of_the_caller_is_used_where_it_is),
-          CASE(memory_of_the_caller_must_be_aligned),
-          CASE(sizes_may_change_within_their_bounds),
-          CASE(an_input_that_could_outgrow_the_callers_memory_is_not_written),
-          CASE(a_tensor_without_memory_is_an_error),
-          CASE(a_constant_is_not_written),
-          CASE(a_state_is_kept_between_executions),
-          CASE(a_state_without_an_initial_value_is_zero),
-          CASE(a_loop_ends_and_begins_anew),
-          CASE(an_endless_loop_is_an_error),
-          CASE(chains_run_one_after_the_other),
-          CASE(everything_that_is_missing_is_listed),
-          CASE(a_missing_method_is_named),
-          CASE(a_kernel_that_refuses_is_an_error_with_its_place),
-          CASE(planned_tensors_must_be_aligned),
-          CASE(constant_arguments_are_fixed),
-          CASE(memory_that_is_given_is_used),
-      });
+  return cases::run(argc, argv,
+                    std::array{
+                        CASE(a_method_computes),
+                        CASE(a_real_file_takes_both_branches),
+                        CASE(inputs_are_checked),
+                        CASE(numbers_must_be_what_was_exported),
+                        CASE(memory_of_the_caller_is_used_where_it_is),
+                        CASE(memory_of_the_caller_must_be_aligned),
+                        CASE(sizes_may_change_within_their_bounds),
+                        CASE(an_input_that_could_outgrow_the_callers_memory_is_not_written),
+                        CASE(a_tensor_without_memory_is_an_error),
+                        CASE(a_constant_is_not_written),
+                        CASE(a_state_is_kept_between_executions),
+                        CASE(a_state_without_an_initial_value_is_zero),
+                        CASE(a_loop_ends_and_begins_anew),
+                        CASE(an_endless_loop_is_an_error),
+                        CASE(chains_run_one_after_the_other),
+                        CASE(everything_that_is_missing_is_listed),
+                        CASE(a_missing_method_is_named),
+                        CASE(a_kernel_that_refuses_is_an_error_with_its_place),
+                        CASE(planned_tensors_must_be_aligned),
+                        CASE(constant_arguments_are_fixed),
+                        CASE(memory_that_is_given_is_used),
+                    });
 }

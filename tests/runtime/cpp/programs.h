@@ -56,8 +56,8 @@ class Four {
   explicit Four(std::array<float, 4> values = {1, 2, 3, 4}) : numbers(values) {}
 
   [[nodiscard]] placewire::EValue value(std::vector<std::int64_t> sizes = {2, 2}) {
-    tensor_ = placewire::make_tensor_ptr(sizes, placewire::ScalarType::FLOAT, numbers.data())
-                  .value();
+    tensor_ =
+        placewire::make_tensor_ptr(sizes, placewire::ScalarType::FLOAT, numbers.data()).value();
     return tensor_.get();
   }
 
