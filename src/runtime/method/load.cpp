@@ -88,7 +88,8 @@ Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<const Program> prog
     if (!use.ok()) {
       return busy(state->meta);
     }
-    if (Status status = set_initial_values(*state, state->memory->initialized_); !status.ok()) {
+    if (Status status = set_initial_values(*state, state->memory->initialized_,
+                                           options.planned_memory == nullptr); !status.ok()) {
       return std::move(status).error();
     }
     return std::unique_ptr<Method>(new Method(std::move(state)));

@@ -55,6 +55,8 @@ class PlannedMemory {
   [[nodiscard]] PLACEWIRE_API void* data(std::size_t index) const noexcept;
   [[nodiscard]] PLACEWIRE_API std::size_t size(std::size_t index) const noexcept;
   [[nodiscard]] PLACEWIRE_API Device device(std::size_t index) const noexcept;
+  /// Whether a buffer is the host's own memory, of no allocator, and so was zero at first.
+  [[nodiscard]] PLACEWIRE_API bool is_host_memory(std::size_t index) const noexcept;
 
  private:
   friend class Method;
