@@ -43,6 +43,11 @@ void note_replaced(Method::State& state, const AllValueFacts& facts) {
   }
 }
 
+Status initialize(Method::State& state, bool is_fresh) {
+  MemoryUse use(*state.memory);
+  return use.ok() ? set_initial_values(state, use.initialized(), is_fresh) : busy(state.meta);
+}
+
 Status fill(Method::State& state, const MethodOptions& options) {
   const program::ExecutionPlan& plan = state.meta.plan();
   const std::vector<Instruction> instructions = instructions_of(plan);
@@ -63,6 +68,9 @@ Status fill(Method::State& state, const MethodOptions& options) {
     return status;
   }
   if (Status status = place_tensors(state); !status.ok()) {
+    return status;
+  }
+  if (Status status = initialize(state, options.planned_memory == nullptr); !status.ok()) {
     return status;
   }
   return Binder(state, options, instructions, operators, facts).run();
