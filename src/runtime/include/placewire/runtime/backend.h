@@ -1,6 +1,7 @@
 // Backends: who runs the delegates of a program, and the process-wide registry of them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

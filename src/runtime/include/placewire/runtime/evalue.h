@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
+#include "placewire/runtime/api.h"
 #include "placewire/runtime/span.h"
 #include "placewire/runtime/tensor.h"
 

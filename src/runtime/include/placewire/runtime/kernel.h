@@ -5,10 +5,13 @@
 // something per call (convert arguments, look a variant up) derives from Kernel.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "placewire/runtime/api.h"
 #include "placewire/runtime/evalue.h"
@@ -25,7 +28,7 @@ struct KernelArgument {
   /// not what the value refers to, not the tensor's sizes, not where its data lies.
   bool is_fixed = false;
   /// Whether its elements never change either, because it is a constant of the program. A kernel
-  /// must not write to it.
+  /// must not write to it, nor to any other tensor that is read-only when the kernel runs.
   bool is_constant = false;
 };
 

@@ -74,6 +74,11 @@ class TensorImpl {
   /// Points the tensor to memory on `device()`, with room for its bounds.
   void set_data(void* data) noexcept { data_ = data; }
 
+  /// Whether nobody may write to the data: it belongs to the program's file, or to a caller who
+  /// lent it for reading. Default: no. Who points one tensor to another's data hands this on.
+  [[nodiscard]] bool is_read_only() const noexcept { return is_read_only_; }
+  void set_read_only(bool is_read_only) noexcept { is_read_only_ = is_read_only; }
+
   /// Changes the sizes; the strides follow, the data stays. Sizes that are there already always
   /// succeed.
   ///
@@ -91,9 +96,10 @@ class TensorImpl {
   ScalarType scalar_type_;
   std::uint8_t rank_;
   TensorShapeDynamism dynamism_;
-  // The device fits into what would be padding: a tensor is no larger than without.
+  // The device and the flag fit into what would be padding: a tensor is no larger than without.
   DeviceType device_type_;
   DeviceIndex device_index_;
+  bool is_read_only_ = false;
 };
 
 /// `float32[2, 3] on cuda:0`, for messages.
