@@ -89,7 +89,7 @@ std::optional<std::vector<std::uint8_t>> order_of(const nb::ndarray<nb::ro>& arr
   return order;
 }
 
-nb::object dlpack_of(const TensorView& self, const nb::kwargs& arguments) {
+nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& arguments) {
   const TensorImpl& tensor = self.tensor();
   const auto dtype = dlpack_dtype(tensor.scalar_type());
   if (!dtype) {
@@ -108,7 +108,7 @@ TensorPtr host_tensor(const TensorImpl& like, void* data) {
       make_tensor_ptr(like.sizes(), like.scalar_type(), data, Device{}, like.dim_order()));
 }
 
-nb::bytes read(const TensorView& self) {
+nb::bytes read(const PythonTensor& self) {
   const TensorImpl& tensor = self.tensor();
   std::string bytes(tensor.nbytes(), '\0');
   if (!bytes.empty()) {
@@ -117,7 +117,7 @@ nb::bytes read(const TensorView& self) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-void write(const TensorView& self, nb::handle data) {
+void write(const PythonTensor& self, nb::handle data) {
   TensorImpl& tensor = self.tensor();
   const BufferView view(data);
   if (view.size() != tensor.nbytes()) {
@@ -134,7 +134,7 @@ void write(const TensorView& self, nb::handle data) {
   }
 }
 
-void resize(const TensorView& self, const std::vector<std::int64_t>& shape) {
+void resize(const PythonTensor& self, const std::vector<std::int64_t>& shape) {
   raise_if_failed(self.tensor().resize(Span<const std::int64_t>(shape)));
 }
 
@@ -157,7 +157,7 @@ struct ToPython {
   nb::object operator()(std::string_view value) const {
     return nb::str(value.data(), value.size());
   }
-  nb::object operator()(TensorImpl* tensor) const { return nb::cast(TensorView(*tensor, owner)); }
+  nb::object operator()(TensorImpl* tensor) const { return nb::cast(PythonTensor(*tensor, owner)); }
   nb::object operator()(const IntList& list) const { return list_of(list.items, owner); }
   nb::object operator()(const TensorList& list) const { return list_of(list.items, owner); }
   nb::object operator()(const OptionalTensorList& list) const { return list_of(list.items, owner); }
@@ -218,37 +218,38 @@ nb::object to_python(const EValue& value, const nb::object& owner) {
 }
 
 void bind_tensors(nb::module_& module) {
-  nb::class_<TensorView>(module, "Tensor")
-      .def_prop_ro("shape", [](const TensorView& self) { return to_tuple(self.tensor().sizes()); })
+  nb::class_<PythonTensor>(module, "Tensor")
+      .def_prop_ro("shape",
+                   [](const PythonTensor& self) { return to_tuple(self.tensor().sizes()); })
       .def_prop_ro("strides",
-                   [](const TensorView& self) { return to_tuple(self.tensor().strides()); })
+                   [](const PythonTensor& self) { return to_tuple(self.tensor().strides()); })
       .def_prop_ro("dim_order",
-                   [](const TensorView& self) { return to_tuple(self.tensor().dim_order()); })
+                   [](const PythonTensor& self) { return to_tuple(self.tensor().dim_order()); })
       .def_prop_ro(
           "scalar_type",
-          [](const TensorView& self) { return static_cast<int>(self.tensor().scalar_type()); })
+          [](const PythonTensor& self) { return static_cast<int>(self.tensor().scalar_type()); })
       .def_prop_ro(
           "device_type",
-          [](const TensorView& self) { return static_cast<int>(self.tensor().device().type); })
+          [](const PythonTensor& self) { return static_cast<int>(self.tensor().device().type); })
       .def_prop_ro(
           "device_index",
-          [](const TensorView& self) { return static_cast<int>(self.tensor().device().index); })
+          [](const PythonTensor& self) { return static_cast<int>(self.tensor().device().index); })
       .def_prop_ro("address",
-                   [](const TensorView& self) {
+                   [](const PythonTensor& self) {
                      return reinterpret_cast<std::uintptr_t>(self.tensor().data());
                    })
-      .def_prop_ro("nbytes", [](const TensorView& self) { return self.tensor().nbytes(); })
-      .def_prop_ro("is_static", [](const TensorView& self) { return self.tensor().is_static(); })
+      .def_prop_ro("nbytes", [](const PythonTensor& self) { return self.tensor().nbytes(); })
+      .def_prop_ro("is_static", [](const PythonTensor& self) { return self.tensor().is_static(); })
       .def("__dlpack__", &dlpack_of)
       .def("__dlpack_device__",
-           [](const TensorView& self) {
+           [](const PythonTensor& self) {
              const Device device = self.tensor().device();
              return nb::make_tuple(schema::program::dlpack(device.type), device.index);
            })
       .def("read", &read)
       .def("write", &write, nb::arg("data"))
       .def("resize", &resize, nb::arg("shape"))
-      .def("__repr__", [](const TensorView& self) { return to_string(self.tensor()); });
+      .def("__repr__", [](const PythonTensor& self) { return to_string(self.tensor()); });
 }
 
 }  // namespace placewire::bindings

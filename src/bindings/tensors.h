@@ -12,10 +12,10 @@
 namespace placewire::bindings {
 
 /// A tensor of the core as Python sees it: the class `Tensor` of the module.
-class TensorView {
+class PythonTensor {
  public:
   /// `owner` keeps the tensor alive; as long as the view, or what was made of it by DLPack, lives.
-  TensorView(TensorImpl& tensor, nanobind::object owner)
+  PythonTensor(TensorImpl& tensor, nanobind::object owner)
       : tensor_(&tensor), owner_(std::move(owner)) {}
 
   [[nodiscard]] TensorImpl& tensor() const noexcept { return *tensor_; }
@@ -40,7 +40,7 @@ struct BorrowedTensor {
 /// schema does not know. Throws what the object's own functions raise.
 [[nodiscard]] Result<BorrowedTensor> borrow_tensor(nanobind::handle object, const TensorImpl& like);
 
-/// A value for Python: a TensorView, an int, a float, a bool, a string, None, or a list of these.
+/// A value for Python: a PythonTensor, an int, a float, a bool, a string, None, or a list of these.
 [[nodiscard]] nanobind::object to_python(const EValue& value, const nanobind::object& owner);
 
 /// Adds the class `Tensor` to the module.
