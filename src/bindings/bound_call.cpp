@@ -162,10 +162,10 @@ Status PreparedCall::check_writable() const {
     }
     for (const TensorImpl* const tensor : tensors_of(*arguments_[i].value)) {
       if (arguments_[i].is_constant || tensor->is_read_only()) {
-        return with_argument({ErrorCode::INVALID_ARGUMENT,
-                              "the operator writes to it, but " + to_string(*tensor) +
-                                  " is a constant"},
-                             i, schema()[i]);
+        return with_argument(
+            {ErrorCode::INVALID_ARGUMENT,
+             "the operator writes to it, but " + to_string(*tensor) + " is a constant"},
+            i, schema()[i]);
       }
     }
   }
@@ -312,9 +312,8 @@ Status PreparedCall::finish(PyObject* returned) {
     }
     return {};
   }
-  return operator_->library == ArrayLibrary::kTorch && operator_->has_schema
-             ? check_results()
-             : take_sizes(returned);
+  return operator_->library == ArrayLibrary::kTorch && operator_->has_schema ? check_results()
+                                                                             : take_sizes(returned);
 }
 
 Status PreparedCall::check_results() {
@@ -349,9 +348,8 @@ Status PreparedCall::check_result(TensorImpl& tensor) {
   }
   if (!are_equal(sizes.value(), tensor.sizes())) {
     view.forget();
-    return Error{ErrorCode::INVALID_PROGRAM,
-                 "the result has sizes " + text_of(sizes.value()) + ", but it goes to " +
-                     to_string(tensor)};
+    return Error{ErrorCode::INVALID_PROGRAM, "the result has sizes " + text_of(sizes.value()) +
+                                                 ", but it goes to " + to_string(tensor)};
   }
   return {};
 }

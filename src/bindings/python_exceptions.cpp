@@ -33,8 +33,7 @@ std::string text_of(nb::handle exception) {
 
 /// The code of an exception of placewire's own; nothing for others.
 std::optional<ErrorCode> code_of(nb::handle exception) {
-  const nb::object base =
-      nb::module_::import_("placewire_schema.errors").attr("PlacewireError");
+  const nb::object base = nb::module_::import_("placewire_schema.errors").attr("PlacewireError");
   if (PyObject_IsInstance(exception.ptr(), base.ptr()) != 1) {
     PyErr_Clear();
     return std::nullopt;

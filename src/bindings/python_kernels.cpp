@@ -108,8 +108,7 @@ class PythonKernel final : public Kernel {
     std::shared_ptr<const PythonOperator> description = *operator_;
     if (!description->has_schema) {
       const InterpreterLock lock;
-      description =
-          std::make_shared<const PythonOperator>(with_arguments(*description, arguments));
+      description = std::make_shared<const PythonOperator>(with_arguments(*description, arguments));
     }
     if (Status status = check_arguments(*description, arguments); !status) {
       return std::move(status).error();
@@ -225,8 +224,8 @@ void bind_kernels(nb::module_& module) {
       },
       nb::arg("name"), nb::arg("function"), nb::arg("torch"));
   module.def(
-      "unregister_kernel",
-      [](std::string_view name) { value_or_raise(unregister_kernel(name)); }, nb::arg("name"));
+      "unregister_kernel", [](std::string_view name) { value_or_raise(unregister_kernel(name)); },
+      nb::arg("name"));
 }
 
 }  // namespace placewire::bindings

@@ -41,9 +41,8 @@ Result<DLDataType> data_type_of(const TensorImpl& tensor) {
   const auto code = schema::program::dlpack(tensor.scalar_type());
   const auto bits = schema::program::dlpack_bits(tensor.scalar_type());
   if (!code || !bits) {
-    return Error{ErrorCode::NOT_SUPPORTED,
-                 "a kernel of Python's cannot get " + to_string(tensor) +
-                     ": DLPack has no such element type"};
+    return Error{ErrorCode::NOT_SUPPORTED, "a kernel of Python's cannot get " + to_string(tensor) +
+                                               ": DLPack has no such element type"};
   }
   return DLDataType{static_cast<std::uint8_t>(*code), static_cast<std::uint8_t>(*bits), 1};
 }
@@ -104,8 +103,7 @@ PyObject* torch_from_capsule() {
   return function;
 }
 
-nb::object torch_tensor(const TensorImpl& tensor, Span<const std::int64_t> sizes,
-                        DLDataType type) {
+nb::object torch_tensor(const TensorImpl& tensor, Span<const std::int64_t> sizes, DLDataType type) {
   PyObject* const function = torch_from_capsule();
   const nb::object capsule = function == nullptr ? nb::object() : capsule_of(tensor, sizes, type);
   return capsule.is_valid() ? nb::steal(PyObject_CallOneArg(function, capsule.ptr()))
@@ -119,12 +117,11 @@ nb::object numpy_array(const TensorImpl& tensor, DLDataType type) {
   try {
     if (tensor.is_read_only()) {
       return nb::cast(nb::ndarray<nb::numpy, nb::ro>(tensor.data(), tensor.rank(), shape.data(),
-                                                     nb::handle(), tensor.strides().data(),
-                                                     dtype),
+                                                     nb::handle(), tensor.strides().data(), dtype),
                       nb::rv_policy::reference);
     }
-    return nb::cast(nb::ndarray<nb::numpy>(tensor.data(), tensor.rank(), shape.data(),
-                                           nb::handle(), tensor.strides().data(), dtype),
+    return nb::cast(nb::ndarray<nb::numpy>(tensor.data(), tensor.rank(), shape.data(), nb::handle(),
+                                           tensor.strides().data(), dtype),
                     nb::rv_policy::reference);
   } catch (nb::python_error& error) {
     error.restore();
@@ -198,8 +195,7 @@ Result<PyObject*> TensorView::empty_object() {
   nb::object made = torch_tensor(*tensor_, tensor_->bounds(), type.value());
   if (made.is_valid()) {
     const nb::object none = nb::steal(Py_BuildValue("(i)", 0));
-    const nb::object resized =
-        nb::steal(PyObject_CallMethodOneArg(made.ptr(), resize, none.ptr()));
+    const nb::object resized = nb::steal(PyObject_CallMethodOneArg(made.ptr(), resize, none.ptr()));
     made = resized.is_valid() ? std::move(made) : nb::object();
   }
   return keep(std::move(made));
