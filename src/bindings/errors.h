@@ -1,5 +1,7 @@
-// Turns the core's errors into the Python exceptions that are generated for their codes.
+// Turns the core's errors into the Python exceptions that are generated for their codes, and back.
 #pragma once
+
+#include <nanobind/nanobind.h>
 
 #include <utility>
 
@@ -7,8 +9,13 @@
 
 namespace placewire::bindings {
 
-/// Throws the exception class of the error's code, with its message.
+/// Throws the exception class of the error's code, with its message. If the error is one that
+/// `error_of` made on this thread, the Python exception that it stands for is the cause.
 [[noreturn]] void raise(const Error& error);
+
+/// The Error that stands for an exception of Python code which the core has called: its message has
+/// the exception's type and text. Needs the interpreter lock.
+[[nodiscard]] Error error_of(nanobind::python_error& exception, ErrorCode code);
 
 /// The value; if there is none, throws as `raise` does.
 template <typename T>
