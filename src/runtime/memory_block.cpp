@@ -42,9 +42,9 @@ Result<MemoryBlock> MemoryBlock::create(std::size_t nbytes, Device device, std::
   }
   alignment = std::max(alignment, kHostAlignment);
   if ((alignment & (alignment - 1)) != 0) {
-    return Error{ErrorCode::INVALID_ARGUMENT, to_string(device) + ": alignment " +
-                                                  std::to_string(alignment) +
-                                                  " is not a power of two"};
+    return Error{
+        ErrorCode::INVALID_ARGUMENT,
+        to_string(device) + ": alignment " + std::to_string(alignment) + " is not a power of two"};
   }
   if (nbytes > std::numeric_limits<std::size_t>::max() - alignment) {
     return no_host_memory(nbytes);

@@ -1,10 +1,13 @@
 // A method that is loaded: its memory, its values, its kernels and delegates, ready to execute.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,17 +26,25 @@ namespace placewire {
 /// device of the file decides; a device that no pair names stays.
 using DeviceMap = std::vector<std::pair<Device, Device>>;
 
+class MemoryBlock;
+
 /// The planned memory of one method, or of several that share it.
 ///
 /// One block for each planned buffer that is not empty, on the buffer's device. Host buffers come
-/// from the host's own memory, unless an allocator is registered for the CPU.
-/// Threads: methods that share memory must not execute at the same time; see Module.
+/// from the host's own memory, and are zero at first, unless an allocator is registered for the
+/// CPU.
+/// It remembers which buffers of the model have their initial values already, so that loading a
+/// second method does not reset what the first has changed.
+/// Threads: of the methods that share it one uses it at a time; the others are BUSY meanwhile.
 class PlannedMemory {
  public:
-  /// Allocates; `sizes` and `devices` have one entry for each buffer. If one allocation fails,
-  /// those before it are freed. Errors: those of DeviceMemoryBuffer::create.
+  /// Allocates; `sizes` and `devices` have one entry for each buffer, as has `alignments`, unless
+  /// it is empty: then, and where it is 0, each device's own alignment is taken. If one allocation
+  /// fails, those before it are freed. Errors: INVALID_ARGUMENT for lists of different lengths;
+  /// those of DeviceMemoryBuffer::create, with the number of the buffer in front.
   [[nodiscard]] PLACEWIRE_API static Result<std::shared_ptr<PlannedMemory>> create(
-      Span<const std::size_t> sizes, Span<const Device> devices);
+      Span<const std::size_t> sizes, Span<const Device> devices,
+      Span<const std::size_t> alignments = {});
 
   PlannedMemory(const PlannedMemory&) = delete;
   PlannedMemory& operator=(const PlannedMemory&) = delete;
@@ -46,9 +57,16 @@ class PlannedMemory {
   [[nodiscard]] PLACEWIRE_API Device device(std::size_t index) const noexcept;
 
  private:
-  class Block;
-  PlannedMemory() noexcept;
-  std::vector<Block> blocks_;
+  friend class Method;
+  friend class MemoryUse;
+
+  PlannedMemory();
+
+  std::vector<MemoryBlock> blocks_;
+  /// Whether a method uses it right now.
+  std::atomic<bool> is_in_use_ = false;
+  /// What has been set to an initial value, and by which bytes of the program.
+  std::set<std::tuple<std::size_t, std::size_t, const void*>> initialized_;
 };
 
 /// What a caller may choose when a method is loaded.
@@ -114,6 +132,10 @@ class Method {
   /// output has no memory); INVALID_PROGRAM beyond kMaximumInstructions; BUSY; what a kernel or
   /// delegate says, with the instruction in front. After an error the method can be executed again.
   PLACEWIRE_API Status execute();
+  /// Sets all inputs and runs the method, with no other thread's call in between. Errors:
+  /// INVALID_ARGUMENT for another number of inputs than the method has; those of `set_input` and
+  /// `execute`.
+  PLACEWIRE_API Status execute(Span<const EValue> inputs);
 
   /// An input or output value; valid until the method goes, its elements until the next execution.
   /// Errors: INVALID_ARGUMENT for an index that is out of range.
@@ -123,8 +145,10 @@ class Method {
   /// Devices that its planned memory lies on, after the device map.
   [[nodiscard]] PLACEWIRE_API const PlannedMemory& planned_memory() const noexcept;
 
- private:
+  /// Not for callers: what it consists of.
   struct State;
+
+ private:
   explicit Method(std::unique_ptr<State> state) noexcept;
   std::unique_ptr<State> state_;
 };

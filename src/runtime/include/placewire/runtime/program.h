@@ -126,7 +126,7 @@ class Program {
   [[nodiscard]] PLACEWIRE_API std::vector<std::string_view> named_data_keys() const;
 
   /// Value of a constant: entry `index` of the constant segment, or of the constants of old files.
-  /// At least `nbytes` long, which the validator has checked for every tensor.
+  /// As long as the tensors that name it, which the validator has checked. Null if it has no bytes.
   [[nodiscard]] PLACEWIRE_API const std::uint8_t* constant(std::uint32_t index) const noexcept;
   /// Initial value of a planned tensor: entry `index` of mutable segment `segment`.
   [[nodiscard]] PLACEWIRE_API const std::uint8_t* initial_value(std::uint64_t segment,
@@ -140,6 +140,11 @@ class Program {
 
  private:
   Program(OwnedBytes file, std::unique_ptr<std::uint8_t[]> head, std::size_t head_size);
+
+  [[nodiscard]] schema::Bytes segment(std::size_t index) const noexcept;
+  /// Entry `index` of a list of values that share a segment; null if the segment is empty.
+  [[nodiscard]] const std::uint8_t* stored(const schema::program::SubsegmentOffsets& list,
+                                           std::uint32_t index) const noexcept;
 
   OwnedBytes file_;
   std::unique_ptr<std::uint8_t[]> head_;
