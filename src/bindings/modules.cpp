@@ -179,11 +179,11 @@ class PythonModule {
     if (found != methods_.end()) {
       return PythonMethod(found->second);
     }
-    auto loaded =
+    const auto loaded =
         std::make_shared<LoadedMethod>(LoadedMethod{module_, value_or_raise(load(name)), {}, {}});
     raise_if_failed(allocate_outputs(*loaded));
-    methods_.emplace(std::string(name), loaded);
-    return PythonMethod(std::move(loaded));
+    // Another thread may have been here meanwhile, and then the first one's counts.
+    return PythonMethod(methods_.emplace(std::string(name), loaded).first->second);
   }
 
  private:

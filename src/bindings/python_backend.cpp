@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,8 @@ class PythonDelegate final : public Delegate {
       execute_(nb::tuple(list));
     } catch (nb::python_error& exception) {
       return error_of(exception, ErrorCode::INTERNAL);
+    } catch (const std::exception& exception) {
+      return Error{ErrorCode::INTERNAL, exception.what()};
     }
     return {};
   }
@@ -115,6 +118,8 @@ Result<std::unique_ptr<Delegate>> PythonBackend::load(const DelegateDescription&
         std::make_unique<PythonDelegate>(delegate.attr("execute"), module_));
   } catch (nb::python_error& exception) {
     return error_of(exception, ErrorCode::DELEGATE_INVALID_COMPATIBILITY);
+  } catch (const std::exception& exception) {
+    return Error{ErrorCode::INTERNAL, exception.what()};
   }
 }
 

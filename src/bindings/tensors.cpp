@@ -98,7 +98,7 @@ nb::object dlpack_of(const TensorView& self, const nb::kwargs& /*wishes*/) {
            "DLPack has no type for elements of " + std::string(name(tensor.scalar_type()))});
   }
   const std::vector<std::size_t> shape(tensor.sizes().begin(), tensor.sizes().end());
-  const nb::ndarray<> array(
+  const nb::ndarray<nb::array_api> array(
       tensor.data(), shape.size(), shape.data(), self.owner(), tensor.strides().data(), *dtype,
       static_cast<int>(schema::program::dlpack(tensor.device().type)), tensor.device().index);
   return nb::cast(array, nb::rv_policy::reference);
