@@ -89,8 +89,7 @@ std::optional<std::vector<std::uint8_t>> order_of(const nb::ndarray<nb::ro>& arr
   return order;
 }
 
-/// A capsule of the form that every version of DLPack knows, so the caller's wishes do not matter.
-nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& /*wishes*/) {
+nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& wishes) {
   const TensorImpl& tensor = self.tensor();
   const auto dtype = dlpack_dtype(tensor.scalar_type());
   if (!dtype) {
@@ -101,7 +100,7 @@ nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& /*wishes*/) {
   const nb::ndarray<nb::array_api> array(
       tensor.data(), shape.size(), shape.data(), self.owner(), tensor.strides().data(), *dtype,
       static_cast<int>(schema::program::dlpack(tensor.device().type)), tensor.device().index);
-  return nb::cast(array, nb::rv_policy::reference);
+  return nb::cast(array, nb::rv_policy::reference).attr("__dlpack__")(**wishes);
 }
 
 TensorPtr host_tensor(const TensorImpl& like, void* data) {
