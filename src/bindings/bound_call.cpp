@@ -80,7 +80,24 @@ PreparedCall::PreparedCall(std::shared_ptr<const PythonOperator> operator_descri
   }
 }
 
+Status PreparedCall::check() const {
+  for (std::size_t i = 0; i < schema().size(); ++i) {
+    for (const TensorImpl* const tensor : tensors_of(*arguments_[i].value)) {
+      Status status = arguments_[i].is_fixed ? check_viewable(operator_->library, *tensor)
+                                             : Status();
+      if (!status) {
+        return with_argument(std::move(status).error(), i, schema()[i]);
+      }
+    }
+  }
+  if (Status status = check_writable(); !status) {
+    return status;
+  }
+  return check_same_sizes(wanted_plan());
+}
+
 Status PreparedCall::prepare() {
+  changing_.clear();
   for (std::size_t i = 0; i < schema().size(); ++i) {
     const Refresh refresh = refresh_of(i);
     if (refresh != Refresh::kNever) {
@@ -90,19 +107,15 @@ Status PreparedCall::prepare() {
       return status;
     }
   }
-  if (Status status = check_writable(); !status) {
-    return status;
-  }
-  plan_ = is_fixed_ ? &operator_->fixed_call : &operator_->changing_call;
-  if (Status status = check_same_sizes(*plan_); !status) {
-    return status;
-  }
-  if (plan_->source.is_valid()) {
-    if (use_source(*plan_)) {
+  const CallPlan* plan = &wanted_plan();
+  if (plan->source.is_valid()) {
+    if (use_source(*plan)) {
+      plan_ = plan;
       return {};
     }
-    plan_ = plan_->general.get();
+    plan = plan->general.get();
   }
+  plan_ = plan;
   return build_call();
 }
 
@@ -257,6 +270,11 @@ Status PreparedCall::refresh_arguments() {
 }
 
 Status PreparedCall::run() {
+  if (plan_ == nullptr) {
+    if (Status status = prepare(); !status) {
+      return status;
+    }
+  }
   if (!changing_.empty()) {
     if (Status status = refresh_arguments(); !status) {
       return status;

@@ -21,10 +21,11 @@ class PreparedCall {
   PreparedCall(std::shared_ptr<const PythonOperator> operator_,
                Span<const KernelArgument> arguments);
 
-  /// Makes arguments and chooses what is called. Errors: what has no object; sizes that must be
-  /// equal and are not.
-  Status prepare();
-  /// Calls.
+  /// Finds what can be known to be wrong without making a Python object: writes to constants, sizes
+  /// that must be equal and are not, tensors that Python cannot reach.
+  [[nodiscard]] Status check() const;
+  /// Calls. The first time it makes all arguments: that is most of the work, and a file that is
+  /// only loaded, or runs only in part, does not need it.
   Status run();
 
  private:
@@ -32,6 +33,11 @@ class PreparedCall {
 
   [[nodiscard]] const std::vector<OperatorArgument>& schema() const noexcept {
     return operator_->arguments;
+  }
+  /// Makes arguments and chooses what is called. Errors: what has no object.
+  Status prepare();
+  [[nodiscard]] const CallPlan& wanted_plan() const noexcept {
+    return is_fixed_ ? operator_->fixed_call : operator_->changing_call;
   }
   [[nodiscard]] Refresh refresh_of(std::size_t index) const;
   Status convert(std::size_t index, Refresh refresh, bool allow_missing);
@@ -59,6 +65,7 @@ class PreparedCall {
   std::vector<nanobind::object> converted_;
   /// Which arguments may change, and how they are made again.
   std::vector<std::pair<std::size_t, Refresh>> changing_;
+  /// Null until the call is prepared.
   const CallPlan* plan_ = nullptr;
   nanobind::object function_;
   nanobind::object positional_;

@@ -104,19 +104,22 @@ class PythonKernel final : public Kernel {
       : operator_(std::make_shared<const PythonOperator>(std::move(description))) {}
 
   Result<std::unique_ptr<BoundKernel>> bind(Span<const KernelArgument> arguments) override {
-    const InterpreterLock lock;
+    // Nothing here makes or frees a Python object, unless the operator has no schema.
     std::shared_ptr<const PythonOperator> description = *operator_;
     if (!description->has_schema) {
+      const InterpreterLock lock;
       description = std::make_shared<const PythonOperator>(with_arguments(*description, arguments));
     }
     if (Status status = check_arguments(*description, arguments); !status) {
       return std::move(status).error();
     }
     auto call = std::make_unique<PreparedCall>(std::move(description), arguments);
-    if (Status status = call->prepare(); !status) {
+    Status status = call->check();
+    auto bound = std::make_unique<BoundCall>(std::move(call));
+    if (!status) {
       return std::move(status).error();
     }
-    return std::unique_ptr<BoundKernel>(std::make_unique<BoundCall>(std::move(call)));
+    return std::unique_ptr<BoundKernel>(std::move(bound));
   }
 
  private:

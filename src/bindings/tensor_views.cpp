@@ -133,6 +133,14 @@ nb::object numpy_array(const TensorImpl& tensor, DLDataType type) {
 
 }  // namespace
 
+Status check_viewable(ArrayLibrary library, const TensorImpl& tensor) {
+  if (Status status = check_reachable(library, tensor); !status) {
+    return status;
+  }
+  const Result<DLDataType> type = data_type_of(tensor);
+  return type ? Status() : type.error();
+}
+
 Result<std::vector<std::int64_t>> sizes_of(PyObject* array) {
   static PyObject* const name = PyUnicode_InternFromString("shape");
   const nb::object shape = nb::steal(PyObject_GetAttr(array, name));
@@ -169,13 +177,10 @@ Result<PyObject*> TensorView::object() {
   if (is_current()) {
     return object_;
   }
-  if (Status status = check_reachable(library_, *tensor_); !status) {
+  if (Status status = check_viewable(library_, *tensor_); !status) {
     return std::move(status).error();
   }
   const Result<DLDataType> type = data_type_of(*tensor_);
-  if (!type) {
-    return type.error();
-  }
   return keep(library_ == ArrayLibrary::kTorch
                   ? torch_tensor(*tensor_, tensor_->sizes(), type.value())
                   : numpy_array(*tensor_, type.value()));
@@ -183,13 +188,10 @@ Result<PyObject*> TensorView::object() {
 
 Result<PyObject*> TensorView::empty_object() {
   static PyObject* const resize = PyUnicode_InternFromString("resize_");
-  if (Status status = check_reachable(library_, *tensor_); !status) {
+  if (Status status = check_viewable(library_, *tensor_); !status) {
     return std::move(status).error();
   }
   const Result<DLDataType> type = data_type_of(*tensor_);
-  if (!type) {
-    return type.error();
-  }
   nb::object made = torch_tensor(*tensor_, tensor_->bounds(), type.value());
   if (made.is_valid()) {
     const nb::object none = nb::steal(Py_BuildValue("(i)", 0));

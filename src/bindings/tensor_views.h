@@ -62,6 +62,10 @@ class TensorView {
 /// The interpreter lock must be held.
 [[nodiscard]] std::shared_ptr<TensorView> view_of(ArrayLibrary library, TensorImpl& tensor);
 
+/// Whether a view of the tensor can be made, so far as it has memory. Errors: those of
+/// `TensorView::object`. Needs no interpreter lock.
+[[nodiscard]] Status check_viewable(ArrayLibrary library, const TensorImpl& tensor);
+
 /// The sizes of an array as Python tells them. Errors: INTERNAL if it has none.
 [[nodiscard]] Result<std::vector<std::int64_t>> sizes_of(PyObject* array);
 
