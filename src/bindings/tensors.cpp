@@ -89,8 +89,7 @@ std::optional<std::vector<std::uint8_t>> order_of(const nb::ndarray<nb::ro>& arr
   return order;
 }
 
-/// A capsule of the form that every version of DLPack knows, so the caller's wishes do not matter.
-nb::object dlpack_of(const TensorView& self, const nb::kwargs& /*wishes*/) {
+nb::object dlpack_of(const TensorView& self, const nb::kwargs& arguments) {
   const TensorImpl& tensor = self.tensor();
   const auto dtype = dlpack_dtype(tensor.scalar_type());
   if (!dtype) {
@@ -101,7 +100,7 @@ nb::object dlpack_of(const TensorView& self, const nb::kwargs& /*wishes*/) {
   const nb::ndarray<nb::array_api> array(
       tensor.data(), shape.size(), shape.data(), self.owner(), tensor.strides().data(), *dtype,
       static_cast<int>(schema::program::dlpack(tensor.device().type)), tensor.device().index);
-  return nb::cast(array, nb::rv_policy::reference);
+  return nb::cast(array, nb::rv_policy::reference).attr("__dlpack__")(**arguments);
 }
 
 TensorPtr host_tensor(const TensorImpl& like, void* data) {
@@ -137,11 +136,6 @@ void write(const TensorView& self, nb::handle data) {
 
 void resize(const TensorView& self, const std::vector<std::int64_t>& shape) {
   raise_if_failed(self.tensor().resize(Span<const std::int64_t>(shape)));
-}
-
-nb::object device_object(Device device) {
-  return nb::module_::import_("placewire.device")
-      .attr("Device")(static_cast<int>(device.type), static_cast<int>(device.index));
 }
 
 /// Keeps a tensor that no method owns.
@@ -196,6 +190,11 @@ struct ToPython {
 };
 
 }  // namespace
+
+nb::object device_object(Device device) {
+  return nb::module_::import_("placewire.device")
+      .attr("Device")(static_cast<int>(device.type), static_cast<int>(device.index));
+}
 
 Result<BorrowedTensor> borrow_tensor(nb::handle object, const TensorImpl& like) {
   nb::ndarray<nb::ro> array;
