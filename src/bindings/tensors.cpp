@@ -138,11 +138,6 @@ void resize(const PythonTensor& self, const std::vector<std::int64_t>& shape) {
   raise_if_failed(self.tensor().resize(Span<const std::int64_t>(shape)));
 }
 
-nb::object device_object(Device device) {
-  return nb::module_::import_("placewire.device")
-      .attr("Device")(static_cast<int>(device.type), static_cast<int>(device.index));
-}
-
 /// Keeps a tensor that no method owns.
 struct TensorOwner {
   TensorPtr tensor;
@@ -195,6 +190,11 @@ struct ToPython {
 };
 
 }  // namespace
+
+nb::object device_object(Device device) {
+  return nb::module_::import_("placewire.device")
+      .attr("Device")(static_cast<int>(device.type), static_cast<int>(device.index));
+}
 
 Result<BorrowedTensor> borrow_tensor(nb::handle object, const TensorImpl& like) {
   nb::ndarray<nb::ro> array;

@@ -64,6 +64,11 @@ class Nesting:
     container: Container | None = None
     children: tuple[Nesting, ...] = ()
 
+    @classmethod
+    def of_tuple(cls, children: Sequence[Nesting]) -> Nesting:
+        """A tuple of some children."""
+        return cls(Container("builtins.tuple", None, tuple), tuple(children))
+
     @property
     def leaf_count(self) -> int:
         """Number of values in it."""
