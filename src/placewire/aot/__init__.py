@@ -6,6 +6,7 @@ from .devices import PropagateDevicePass
 from .export import Artifact, InvalidOutputError, UnsupportedError, export
 from .graph import GraphInput, InputKind, MethodGraph
 from .invariants import InvalidGraphError
+from .memory import BufferPlan
 from .partition import (
     Backend,
     EverythingPartitioner,
@@ -16,11 +17,13 @@ from .partition import (
 )
 from .passes import Pass, PassOrderError, PassResult
 from .report import Copies, MethodReport, Report
+from .shared_buffers import SharedBufferError
 from .specs import TensorSpec, UnboundedSizeError, spec_of, specs_of
 
 __all__ = [
     "Artifact",
     "Backend",
+    "BufferPlan",
     "Copies",
     "EverythingPartitioner",
     "ExportConfig",
@@ -40,6 +43,7 @@ __all__ = [
     "PredicatePartitioner",
     "PropagateDevicePass",
     "Report",
+    "SharedBufferError",
     "TensorSpec",
     "UnboundedSizeError",
     "UnsupportedError",

@@ -43,6 +43,11 @@ void note_replaced(Method::State& state, const AllValueFacts& facts) {
   }
 }
 
+Status initialize(Method::State& state, bool is_fresh) {
+  MemoryUse use(*state.memory);
+  return use.ok() ? set_initial_values(state, use.initialized(), is_fresh) : busy(state.meta);
+}
+
 Status fill(Method::State& state, const MethodOptions& options) {
   const program::ExecutionPlan& plan = state.meta.plan();
   const std::vector<Instruction> instructions = instructions_of(plan);
@@ -63,6 +68,9 @@ Status fill(Method::State& state, const MethodOptions& options) {
     return status;
   }
   if (Status status = place_tensors(state); !status.ok()) {
+    return status;
+  }
+  if (Status status = initialize(state, options.planned_memory == nullptr); !status.ok()) {
     return status;
   }
   return Binder(state, options, instructions, operators, facts).run();
@@ -88,7 +96,8 @@ Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<const Program> prog
     if (!use.ok()) {
       return busy(state->meta);
     }
-    if (Status status = set_initial_values(*state, state->memory->initialized_); !status.ok()) {
+    if (Status status = set_initial_values(*state, state->memory->initialized_,
+                                           options.planned_memory == nullptr); !status.ok()) {
       return std::move(status).error();
     }
     return std::unique_ptr<Method>(new Method(std::move(state)));

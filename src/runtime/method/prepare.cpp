@@ -12,19 +12,24 @@ namespace program = schema::program;
 
 std::size_t checked(std::int32_t index) noexcept { return static_cast<std::size_t>(index); }
 
-/// Operators whose result has the elements of their first argument in the same order.
-constexpr std::array<std::string_view, 13> kCopies = {
+/// Operators whose result has the elements of their first argument in the same order, if it has as
+/// many of them: what only takes some or repeats some then takes each once.
+constexpr std::array<std::string_view, 17> kCopies = {
+    "aten::_reshape_copy.out",
+    "aten::_to_copy.out",
+    "aten::_unsafe_view.out",
     "aten::alias_copy.out",
     "aten::clone.out",
     "aten::detach_copy.out",
+    "aten::expand_copy.out",
     "aten::lift_fresh_copy.out",
+    "aten::select_copy.int_out",
+    "aten::slice_copy.Tensor_out",
     "aten::squeeze_copy.dim_out",
     "aten::squeeze_copy.dims_out",
     "aten::squeeze_copy.out",
     "aten::unsqueeze_copy.out",
     "aten::view_copy.out",
-    "aten::_reshape_copy.out",
-    "aten::_unsafe_view.out",
     "dim_order_ops::_clone_dim_order.out",
     "dim_order_ops::_to_dim_order_copy.out",
 };
