@@ -1,7 +1,5 @@
-// Turns the core's errors into the Python exceptions that are generated for their codes, and back.
+// Turns the core's errors into the Python exceptions that are generated for their codes.
 #pragma once
-
-#include <nanobind/nanobind.h>
 
 #include <utility>
 
@@ -9,13 +7,11 @@
 
 namespace placewire::bindings {
 
-/// Throws the exception class of the error's code, with its message. If the error is one that
-/// `error_of` made on this thread, the Python exception that it stands for is the cause.
+/// Throws the exception class of the error's code, with its message.
+///
+/// An exception of Python's that the error came from is its cause. One that is no `Exception`, such
+/// as KeyboardInterrupt, is thrown itself.
 [[noreturn]] void raise(const Error& error);
-
-/// The Error that stands for an exception of Python code which the core has called: its message has
-/// the exception's type and text. Needs the interpreter lock.
-[[nodiscard]] Error error_of(nanobind::python_error& exception, ErrorCode code);
 
 /// The value; if there is none, throws as `raise` does.
 template <typename T>

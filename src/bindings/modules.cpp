@@ -20,6 +20,7 @@
 #include "errors.h"
 #include "placewire/runtime/module.h"
 #include "python_backend.h"
+#include "python_kernels.h"
 #include "tensors.h"
 
 namespace nb = nanobind;
@@ -154,8 +155,7 @@ class PythonModule {
  public:
   PythonModule(std::shared_ptr<const Program> program, const std::vector<DevicePair>& device_map,
                const std::vector<nb::object>& backends,
-               std::vector<std::shared_ptr<KernelSource>> kernel_sources,
-               bool share_memory_arenas) {
+               const std::vector<nb::object>& kernel_sources, bool share_memory_arenas) {
     ModuleOptions options;
     for (const auto& [from_type, from_index, to_type, to_index] : device_map) {
       options.device_map.emplace_back(Device{static_cast<DeviceType>(from_type), from_index},
@@ -166,7 +166,9 @@ class PythonModule {
       from_python.push_back(std::make_shared<PythonBackend>(backend));
     }
     options.backends.assign(from_python.begin(), from_python.end());
-    options.kernel_sources = std::move(kernel_sources);
+    for (const nb::object& source : kernel_sources) {
+      options.kernel_sources.push_back(kernel_source_of(source));
+    }
     options.share_memory_arenas = share_memory_arenas;
     module_ = Module::create(std::move(program), std::move(options));
     for (const auto& backend : from_python) {
@@ -208,8 +210,7 @@ void bind_modules(nb::module_& module) {
       .def_prop_ro("planned_buffers", &PythonMethod::planned_buffers);
   nb::class_<PythonModule>(module, "Module")
       .def(nb::init<std::shared_ptr<const Program>, const std::vector<DevicePair>&,
-                    const std::vector<nb::object>&, std::vector<std::shared_ptr<KernelSource>>,
-                    bool>(),
+                    const std::vector<nb::object>&, const std::vector<nb::object>&, bool>(),
            nb::arg("program"), nb::arg("device_map"), nb::arg("backends"),
            nb::arg("kernel_sources"), nb::arg("share_memory_arenas"))
       .def("method", &PythonModule::method, nb::arg("name"));

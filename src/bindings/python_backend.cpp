@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "errors.h"
-#include "placewire/runtime/program.h"
+#include "python_exceptions.h"
 #include "tensors.h"
 
 namespace nb = nanobind;
@@ -76,7 +75,8 @@ class PythonDelegate final : public Delegate {
       }
       execute_(nb::tuple(list));
     } catch (nb::python_error& exception) {
-      return error_of(exception, ErrorCode::INTERNAL);
+      exception.restore();
+      return take_exception(ErrorCode::INTERNAL);
     } catch (const std::exception& exception) {
       return Error{ErrorCode::INTERNAL, exception.what()};
     }
@@ -117,7 +117,8 @@ Result<std::unique_ptr<Delegate>> PythonBackend::load(const DelegateDescription&
     return std::unique_ptr<Delegate>(
         std::make_unique<PythonDelegate>(delegate.attr("execute"), module_));
   } catch (nb::python_error& exception) {
-    return error_of(exception, ErrorCode::DELEGATE_INVALID_COMPATIBILITY);
+    exception.restore();
+    return take_exception(ErrorCode::DELEGATE_INVALID_COMPATIBILITY);
   } catch (const std::exception& exception) {
     return Error{ErrorCode::INTERNAL, exception.what()};
   }

@@ -16,6 +16,7 @@
 #include "placewire/runtime/validate.h"
 #include "planner.h"
 #include "programs.h"
+#include "python_kernels.h"
 #include "tensors.h"
 
 namespace nb = nanobind;
@@ -68,4 +69,5 @@ NB_MODULE(_runtime, module) {
   placewire::bindings::bind_tensors(module);
   placewire::bindings::bind_programs(module);
   placewire::bindings::bind_modules(module);
+  placewire::bindings::bind_kernels(module);
 }

@@ -89,7 +89,7 @@ std::optional<std::vector<std::uint8_t>> order_of(const nb::ndarray<nb::ro>& arr
   return order;
 }
 
-nb::object dlpack_of(const TensorView& self, const nb::kwargs& arguments) {
+nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& wishes) {
   const TensorImpl& tensor = self.tensor();
   const auto dtype = dlpack_dtype(tensor.scalar_type());
   if (!dtype) {
@@ -100,7 +100,7 @@ nb::object dlpack_of(const TensorView& self, const nb::kwargs& arguments) {
   const nb::ndarray<nb::array_api> array(
       tensor.data(), shape.size(), shape.data(), self.owner(), tensor.strides().data(), *dtype,
       static_cast<int>(schema::program::dlpack(tensor.device().type)), tensor.device().index);
-  return nb::cast(array, nb::rv_policy::reference).attr("__dlpack__")(**arguments);
+  return nb::cast(array, nb::rv_policy::reference).attr("__dlpack__")(**wishes);
 }
 
 TensorPtr host_tensor(const TensorImpl& like, void* data) {
@@ -108,7 +108,7 @@ TensorPtr host_tensor(const TensorImpl& like, void* data) {
       make_tensor_ptr(like.sizes(), like.scalar_type(), data, Device{}, like.dim_order()));
 }
 
-nb::bytes read(const TensorView& self) {
+nb::bytes read(const PythonTensor& self) {
   const TensorImpl& tensor = self.tensor();
   std::string bytes(tensor.nbytes(), '\0');
   if (!bytes.empty()) {
@@ -117,7 +117,7 @@ nb::bytes read(const TensorView& self) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-void write(const TensorView& self, nb::handle data) {
+void write(const PythonTensor& self, nb::handle data) {
   TensorImpl& tensor = self.tensor();
   const BufferView view(data);
   if (view.size() != tensor.nbytes()) {
@@ -134,7 +134,7 @@ void write(const TensorView& self, nb::handle data) {
   }
 }
 
-void resize(const TensorView& self, const std::vector<std::int64_t>& shape) {
+void resize(const PythonTensor& self, const std::vector<std::int64_t>& shape) {
   raise_if_failed(self.tensor().resize(Span<const std::int64_t>(shape)));
 }
 
@@ -143,14 +143,14 @@ struct TensorOwner {
   TensorPtr tensor;
 };
 
-TensorView copy(const TensorImpl& tensor, int device_type, int device_index) {
+PythonTensor copy(const TensorImpl& tensor, int device_type, int device_index) {
   const Device device{static_cast<DeviceType>(device_type), static_cast<DeviceIndex>(device_index)};
   TensorPtr made = value_or_raise(clone_tensor_ptr_to(tensor, device));
   TensorImpl& reference = *made;
   return {reference, nb::cast(TensorOwner{std::move(made)})};
 }
 
-TensorView copy_of_object(nb::handle object, int device_type, int device_index) {
+PythonTensor copy_of_object(nb::handle object, int device_type, int device_index) {
   TensorImpl scalar(ScalarType::FLOAT, 0, {});
   const BorrowedTensor borrowed = value_or_raise(borrow_tensor(object, scalar));
   return copy(*borrowed.tensor, device_type, device_index);
@@ -175,7 +175,7 @@ struct ToPython {
   nb::object operator()(std::string_view value) const {
     return nb::str(value.data(), value.size());
   }
-  nb::object operator()(TensorImpl* tensor) const { return nb::cast(TensorView(*tensor, owner)); }
+  nb::object operator()(TensorImpl* tensor) const { return nb::cast(PythonTensor(*tensor, owner)); }
   nb::object operator()(const IntList& list) const { return list_of(list.items, owner); }
   nb::object operator()(const TensorList& list) const { return list_of(list.items, owner); }
   nb::object operator()(const OptionalTensorList& list) const { return list_of(list.items, owner); }
@@ -244,32 +244,33 @@ void bind_tensors(nb::module_& module) {
   nb::class_<TensorOwner>(module, "_TensorOwner");
   module.def("copy_tensor", &copy_of_object, nb::arg("value"), nb::arg("device_type"),
              nb::arg("device_index"));
-  nb::class_<TensorView>(module, "Tensor")
-      .def_prop_ro("shape", [](const TensorView& self) { return to_tuple(self.tensor().sizes()); })
+  nb::class_<PythonTensor>(module, "Tensor")
+      .def_prop_ro("shape",
+                   [](const PythonTensor& self) { return to_tuple(self.tensor().sizes()); })
       .def_prop_ro("strides",
-                   [](const TensorView& self) { return to_tuple(self.tensor().strides()); })
+                   [](const PythonTensor& self) { return to_tuple(self.tensor().strides()); })
       .def_prop_ro("dim_order",
-                   [](const TensorView& self) { return to_tuple(self.tensor().dim_order()); })
+                   [](const PythonTensor& self) { return to_tuple(self.tensor().dim_order()); })
       .def_prop_ro(
           "scalar_type",
-          [](const TensorView& self) { return static_cast<int>(self.tensor().scalar_type()); })
+          [](const PythonTensor& self) { return static_cast<int>(self.tensor().scalar_type()); })
       .def_prop_ro(
           "device_type",
-          [](const TensorView& self) { return static_cast<int>(self.tensor().device().type); })
+          [](const PythonTensor& self) { return static_cast<int>(self.tensor().device().type); })
       .def_prop_ro(
           "device_index",
-          [](const TensorView& self) { return static_cast<int>(self.tensor().device().index); })
+          [](const PythonTensor& self) { return static_cast<int>(self.tensor().device().index); })
       .def_prop_ro("device",
-                   [](const TensorView& self) { return device_object(self.tensor().device()); })
+                   [](const PythonTensor& self) { return device_object(self.tensor().device()); })
       .def_prop_ro("address",
-                   [](const TensorView& self) {
+                   [](const PythonTensor& self) {
                      return reinterpret_cast<std::uintptr_t>(self.tensor().data());
                    })
-      .def_prop_ro("nbytes", [](const TensorView& self) { return self.tensor().nbytes(); })
-      .def_prop_ro("is_static", [](const TensorView& self) { return self.tensor().is_static(); })
+      .def_prop_ro("nbytes", [](const PythonTensor& self) { return self.tensor().nbytes(); })
+      .def_prop_ro("is_static", [](const PythonTensor& self) { return self.tensor().is_static(); })
       .def("__dlpack__", &dlpack_of)
       .def("__dlpack_device__",
-           [](const TensorView& self) {
+           [](const PythonTensor& self) {
              const Device device = self.tensor().device();
              return nb::make_tuple(schema::program::dlpack(device.type), device.index);
            })
@@ -278,11 +279,11 @@ void bind_tensors(nb::module_& module) {
       .def("resize", &resize, nb::arg("shape"))
       .def(
           "copy_to",
-          [](const TensorView& self, int device_type, int device_index) {
+          [](const PythonTensor& self, int device_type, int device_index) {
             return copy(self.tensor(), device_type, device_index);
           },
           nb::arg("device_type"), nb::arg("device_index"))
-      .def("__repr__", [](const TensorView& self) { return to_string(self.tensor()); });
+      .def("__repr__", [](const PythonTensor& self) { return to_string(self.tensor()); });
 }
 
 }  // namespace placewire::bindings

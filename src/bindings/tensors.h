@@ -12,10 +12,10 @@
 namespace placewire::bindings {
 
 /// A tensor of the core as Python sees it: the class `Tensor` of the module.
-class TensorView {
+class PythonTensor {
  public:
   /// `owner` keeps the tensor alive; as long as the view, or what was made of it by DLPack, lives.
-  TensorView(TensorImpl& tensor, nanobind::object owner)
+  PythonTensor(TensorImpl& tensor, nanobind::object owner)
       : tensor_(&tensor), owner_(std::move(owner)) {}
 
   [[nodiscard]] TensorImpl& tensor() const noexcept { return *tensor_; }
@@ -43,7 +43,7 @@ struct BorrowedTensor {
 /// A device as Python code knows it: a `placewire.Device`.
 [[nodiscard]] nanobind::object device_object(Device device);
 
-/// A value for Python: a TensorView, an int, a float, a bool, a string, None, or a list of these.
+/// A value for Python: a PythonTensor, an int, a float, a bool, a string, None, or a list of these.
 [[nodiscard]] nanobind::object to_python(const EValue& value, const nanobind::object& owner);
 
 /// Adds the class `Tensor` to the module.

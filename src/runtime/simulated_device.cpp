@@ -245,7 +245,13 @@ Result<SimulatedDevice::Range> SimulatedDevice::find(const void* pointer,
                to_string(device_) + ": a pointer is not into memory that is allocated on it"};
 }
 
-bool SimulatedDevice::contains(const void* pointer) const { return find(pointer, 1).ok(); }
+bool SimulatedDevice::contains(const void* pointer) const {
+  const std::uintptr_t address = address_of(pointer);
+  const std::lock_guard lock(mutex_);
+  const auto next = allocations_.upper_bound(address);
+  return next != allocations_.begin() &&
+         address - std::prev(next)->first < std::prev(next)->second.nbytes;
+}
 
 Result<SimulatedDevice::Range> SimulatedDevice::find_on(Device device, const void* pointer,
                                                         std::size_t nbytes) {

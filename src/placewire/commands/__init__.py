@@ -11,13 +11,26 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["FAILURE", "WRONG_USAGE", "PlannerMode", "count", "fail", "output", "printable", "say"]
+__all__ = [
+    "FAILURE",
+    "OUR_FAULT",
+    "WRONG_USAGE",
+    "PlannerMode",
+    "count",
+    "fail",
+    "output",
+    "printable",
+    "say",
+]
 
 FAILURE = 1
 """Exit code for findings and failures."""
 
 WRONG_USAGE = 2
 """Exit code for wrong usage, which typer uses, too."""
+
+OUR_FAULT = 3
+"""Exit code for a result that placewire has found to contradict itself."""
 
 _WIDE = 10_000
 

@@ -124,6 +124,8 @@ class CopyKernel final : public Kernel {
  public:
   explicit CopyKernel(HostSide side) : side_(side) {}
 
+  [[nodiscard]] bool is_pure() const noexcept override { return true; }
+
   Result<std::unique_ptr<BoundKernel>> bind(Span<const KernelArgument> arguments) override {
     if (arguments.size() != 3 || arguments[1].value != arguments[2].value) {
       return Error{

@@ -1,6 +1,9 @@
 // What can be done once when a method is loaded instead of in each execution.
 #pragma once
 
+#include <cstddef>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "method/instructions.h"
@@ -13,7 +16,9 @@ namespace placewire {
 /// Decides which calls are computed once, and which copies share the memory of what they copy.
 ///
 /// Calls are then gone through in the order of the file; what is decided of one may depend on what
-/// became of those before it.
+/// became of those before it. Methods that jump back are left as they are, and so is every value
+/// that a move touches: only where each instruction runs at most once, in the order of the file,
+/// can be told what memory holds.
 class Preparation {
  public:
   Preparation(Method::State& state, const std::vector<Instruction>& instructions,
@@ -32,10 +37,61 @@ class Preparation {
   void end_result(std::size_t index, bool is_computed);
 
  private:
+  static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+
+  /// Where and how often the instructions use a value.
+  struct Use {
+    std::size_t writes = 0;
+    std::size_t last = 0;
+    /// A move copies it, or copies to it; or it may be written by who does not say so.
+    bool is_entangled = false;
+  };
+  /// A part of a planned buffer.
+  struct Region {
+    std::uint32_t buffer;
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  /// A write to planned memory, in the order of the file.
+  struct Write {
+    std::size_t instruction;
+    std::size_t value;
+  };
+
+  [[nodiscard]] bool jumps_back() const noexcept;
+  void note_uses();
+  void note_call(std::size_t index, schema::Vector<std::int32_t> arguments, Writes writes);
+  void note_use(std::size_t index, std::size_t value, bool is_written);
+
+  /// The only result of a call: a planned tensor of static shape that nothing else writes.
+  [[nodiscard]] std::optional<std::size_t> result_of(std::size_t index) const;
+  [[nodiscard]] bool is_computable(std::size_t index, const std::vector<bool>& results) const;
+  [[nodiscard]] bool is_copy(std::size_t index, std::size_t source, std::size_t result) const;
+  /// Whether something writes to a region after one instruction and until another.
+  [[nodiscard]] bool is_written_between(std::size_t after, std::size_t until, const Region& region);
+  /// Whether a region is only used on the way: written before, and nobody outside can see it.
+  [[nodiscard]] bool is_temporary(std::size_t index, const Region& region);
+  [[nodiscard]] static bool overlap(const Region& left, const Region& right) noexcept;
+  /// Spends some of what loading may look at; false if nothing is left.
+  [[nodiscard]] bool spend() noexcept { return budget_ != 0 && --budget_ != 0; }
+
   Method::State& state_;
   const std::vector<Instruction>& instructions_;
   const std::vector<OperatorFacts>& operators_;
   AllValueFacts& facts_;
+
+  bool is_active_ = false;
+  std::vector<Use> uses_;
+  std::vector<Write> writes_;
+  /// Where each value is: its own place at first, that of what it shares memory with afterwards.
+  std::vector<std::optional<Region>> regions_;
+  OwnStorage storage_;
+  /// The place in the storage for the result of each instruction; kNever if it is not computed.
+  std::vector<std::size_t> places_;
+  /// How many writes and values may still be looked at, so that loading takes bounded time.
+  std::size_t budget_ = 20'000'000;
+  /// Where the result that is being computed was to be.
+  void* planned_data_ = nullptr;
 };
 
 }  // namespace placewire

@@ -4,11 +4,8 @@
 #include "method/device_choice.h"
 
 namespace placewire {
-namespace {
 
 namespace program = schema::program;
-
-}  // namespace
 
 AllValueFacts::AllValueFacts(const program::ExecutionPlan& plan, const Values& values,
                              const std::vector<Instruction>& instructions,
@@ -22,9 +19,13 @@ AllValueFacts::AllValueFacts(const program::ExecutionPlan& plan, const Values& v
   }
   for (const std::int32_t input : plan.inputs()) {
     facts_[static_cast<std::size_t>(input)].is_input = true;
+    each_part(static_cast<std::size_t>(input),
+              [this](std::size_t part) { return facts_[part].is_input = true; });
   }
   for (const std::int32_t output : plan.outputs()) {
     facts_[static_cast<std::size_t>(output)].is_output = true;
+    each_part(static_cast<std::size_t>(output),
+              [this](std::size_t part) { return facts_[part].is_output = true; });
   }
   for (const Instruction& instruction : instructions) {
     if (const auto call = instruction.view.instr_args_as_KernelCall()) {

@@ -61,6 +61,11 @@ class Kernel {
   /// one list). They are checked here, so that what a file gets wrong is an error at load.
   [[nodiscard]] virtual Result<std::unique_ptr<BoundKernel>> bind(
       Span<const KernelArgument> arguments) = 0;
+
+  /// Whether equal arguments always give the same results, and nothing else happens: not so if it
+  /// draws random numbers, counts, or prints. A call of a pure kernel whose arguments are all
+  /// constant is computed once, when the method is loaded. Default: no.
+  [[nodiscard]] virtual bool is_pure() const noexcept { return false; }
 };
 
 /// A kernel that is a function of the instruction's values, called at each execution.
