@@ -118,7 +118,8 @@ nb::object host_address(const PythonTensor& self) {
                              : simulated->backing(tensor.data(), tensor.nbytes());
     address = backing.ok() ? backing.value() : nullptr;
   }
-  return address == nullptr ? nb::none() : nb::int_(reinterpret_cast<std::uintptr_t>(address));
+  return address == nullptr ? nb::object(nb::none())
+                            : nb::object(nb::int_(reinterpret_cast<std::uintptr_t>(address)));
 }
 
 TensorPtr host_tensor(const TensorImpl& like, void* data) {
