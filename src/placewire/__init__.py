@@ -17,17 +17,29 @@ from placewire_codegen import __version__
 if TYPE_CHECKING:
     from .aot import Artifact, ExportConfig
     from .aot.export import export
+    from .custom_kernels import ScopedKernel, kernel
     from .device import Device
     from .pte import PteFile
 
-__all__ = ["Artifact", "Device", "ExportConfig", "PteFile", "__version__", "export"]
+__all__ = [
+    "Artifact",
+    "Device",
+    "ExportConfig",
+    "PteFile",
+    "ScopedKernel",
+    "__version__",
+    "export",
+    "kernel",
+]
 
 _HOMES = {
     "Artifact": "aot",
     "Device": "device",
     "ExportConfig": "aot",
     "PteFile": "pte",
+    "ScopedKernel": "custom_kernels",
     "export": "aot",
+    "kernel": "custom_kernels",
 }
 
 
