@@ -64,7 +64,7 @@ def unregister_kernel(name: str) -> None:
 
 
 class ScopedKernel:
-    """A kernel that comes before the registered one, for methods that are loaded while it is entered.
+    """A kernel that comes before the registered one, for methods loaded while it is entered.
 
     Args:
         name: The operator.
