@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
-from typing import Any
 
 from placewire._core import core
 
-__all__ = ["default_kernels", "has_torch"]
+# In a module of its own: the source keeps the function, and that keeps the names of its module. So
+# the source must not be among them, or nothing could ever free it.
+from .torch_lookup import find_torch_operator
+
+__all__ = ["default_kernels"]
 
 
 @cache
 def default_kernels() -> core.KernelSource:
-    """Torch's kernels, without importing torch until a program needs one of them."""
-    return core.KernelSource(_find)
-
-
-@cache
-def has_torch() -> bool:
-    """Whether torch is installed."""
-    return find_spec("torch") is not None
-
-
-def _find(name: str) -> Any:
-    if not has_torch():
-        return None
-    from placewire.kernels.operators import find_operator
-
-    return find_operator(name)
+    """Torch's kernels; one object for the whole process, so that what was found is kept."""
+    return core.KernelSource(find_torch_operator)

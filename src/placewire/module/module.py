@@ -18,9 +18,10 @@ from placewire._core import core
 from placewire.device import Device
 
 from .backends import registered_backends
-from .kernels import default_kernels, has_torch
+from .kernels import default_kernels
 from .metadata import MethodMeta, method_meta
 from .method import CallOptions, Method
+from .torch_lookup import has_torch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -271,7 +271,7 @@ def _named_tuple(name: str, count: int) -> Any:
 def _values(value: object, keys: tuple[Any, ...], path: str) -> Sequence[object]:
     if not isinstance(value, Mapping):
         raise InvalidArgumentError(
-            f"{path} is {_kind(value)}; expected a dictionary with the keys {_listed(keys)}"
+            f"{path} is {_kind(value)}; expected a dictionary with the keys: {_listed(keys)}"
         )
     missing = [key for key in keys if key not in value]
     unknown = [key for key in value if key not in keys]
@@ -282,13 +282,13 @@ def _values(value: object, keys: tuple[Any, ...], path: str) -> Sequence[object]
             if found
         ]
         raise InvalidArgumentError(
-            f"{path} {' and '.join(problems)}; expected are the keys {_listed(keys)}"
+            f"{path} {' and '.join(problems)}; its keys are: {_listed(keys)}"
         )
     return [value[key] for key in keys]
 
 
 def _listed(keys: Sequence[object]) -> str:
-    return ", ".join(map(repr, keys)) if keys else "of no item"
+    return ", ".join(map(repr, keys)) or "none"
 
 
 def _short(name: str) -> str:

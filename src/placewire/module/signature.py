@@ -58,7 +58,7 @@ class Signature:
             return self._flat(args, kwargs)
         self._check_number(args)
         inputs = list(self._args.flatten(tuple(args), "args"))
-        if self._kwargs is not None:
+        if self._kwargs is not None and self._kwargs.children:
             inputs += self._kwargs.flatten(dict(kwargs), "kwargs")
         elif kwargs:
             raise self._no_keywords(kwargs)
