@@ -13,7 +13,6 @@
 
 #include "buffer_view.h"
 #include "errors.h"
-#include "placewire/runtime/allocator.h"
 #include "placewire/runtime/simulated_device.h"
 
 namespace nb = nanobind;
@@ -110,12 +109,8 @@ nb::object host_address(const PythonTensor& self) {
   const TensorImpl& tensor = self.tensor();
   void* address = tensor.data();
   if (tensor.device().type != DeviceType::CPU) {
-    const auto allocator = find_allocator(tensor.device());
-    const auto* const simulated =
-        allocator.ok() ? dynamic_cast<const SimulatedDevice*>(allocator.value().get()) : nullptr;
-    const auto backing = simulated == nullptr
-                             ? Result<void*>(nullptr)
-                             : simulated->backing(tensor.data(), tensor.nbytes());
+    const auto backing =
+        SimulatedDevice::backing_on(tensor.device(), tensor.data(), tensor.nbytes());
     address = backing.ok() ? backing.value() : nullptr;
   }
   return address == nullptr ? nb::object(nb::none())

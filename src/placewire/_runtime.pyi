@@ -149,3 +149,29 @@ class SimulatedDevice:
         """Let the nth call from now on fail; 0 takes it back."""
     def backing(self, address: int, nbytes: int) -> int:
         """Return the host address of the bytes behind an address on the device."""
+
+class KernelSource:
+    """Kernels that a function of Python's describes, by name and only once each.
+
+    Args:
+        find: Gives what `placewire.kernels.find_operator` gives, or None.
+    """
+
+    def __init__(self, find: Callable[[str], object | None]) -> None: ...
+    def has(self, name: str) -> bool:
+        """Tell whether there is a kernel for an operator."""
+
+class KernelScope:
+    """The scope behind `placewire.ScopedKernel`."""
+
+    def __init__(self, name: str, function: Callable[..., object], torch: bool) -> None: ...
+    def install(self) -> None:
+        """Put it before the registered kernel."""
+    def remove(self) -> None:
+        """Take it away; does nothing if it is not installed."""
+
+def register_kernel(name: str, function: Callable[..., object], torch: bool) -> None:
+    """Register a function; see `placewire.kernel`."""
+
+def unregister_kernel(name: str) -> None:
+    """Take a kernel out of the registry; see `placewire.custom_kernels.unregister_kernel`."""

@@ -23,8 +23,8 @@ __all__ = ["TorchBackend"]
 class TorchBackend:
     """Keeps a part of a graph as it is: the blob is what `torch.export.save` writes of it.
 
-    The same part gives the same bytes. A blob is code: who gives this backend to a module trusts the
-    file.
+    The same part gives the same bytes. A blob is code: who gives this backend to a module
+    trusts the file.
     """
 
     @property

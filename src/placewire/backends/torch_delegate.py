@@ -1,4 +1,4 @@
-"""The run-time half of the backend `placewire.torch`: a part of a graph, run where its tensors lie."""
+"""The run-time half of the backend `placewire.torch`: runs a part of a graph in its memory."""
 
 from __future__ import annotations
 
