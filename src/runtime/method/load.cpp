@@ -92,14 +92,6 @@ Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<const Program> prog
     if (Status status = fill(*state, options); !status.ok()) {
       return std::move(status).error();
     }
-    MemoryUse use(*state->memory);
-    if (!use.ok()) {
-      return busy(state->meta);
-    }
-    if (Status status = set_initial_values(*state, state->memory->initialized_,
-                                           options.planned_memory == nullptr); !status.ok()) {
-      return std::move(status).error();
-    }
     return std::unique_ptr<Method>(new Method(std::move(state)));
   } catch (const std::bad_alloc&) {
     return out_of_memory();
