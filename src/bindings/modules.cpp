@@ -37,7 +37,38 @@ struct LoadedMethod {
   Method* method;
   /// By input; only those that are used where they are.
   std::map<std::size_t, BorrowedTensor> borrowed;
+  /// Memory of outputs that the method does not plan.
+  std::vector<TensorPtr> outputs;
 };
+
+/// Gives memory to the outputs that have none, as large as they may become.
+Status allocate_outputs(LoadedMethod& loaded) {
+  for (std::size_t i = 0; i < loaded.method->meta().output_count(); ++i) {
+    const Result<const EValue*> output = loaded.method->output(i);
+    if (!output.ok()) {
+      return output.error();
+    }
+    const TensorImpl* const tensor = output.value()->tensor();
+    if (tensor == nullptr || tensor->data() != nullptr) {
+      continue;
+    }
+    Result<TensorPtr> memory =
+        empty_tensor_ptr(tensor->bounds(), tensor->scalar_type(), tensor->device());
+    if (!memory.ok()) {
+      return std::move(memory).error();
+    }
+    const TensorImpl& made = *memory.value();
+    if (made.nbytes() == 0) {
+      continue;
+    }
+    if (Status status = loaded.method->set_output_memory(i, made.data(), made.nbytes());
+        !status.ok()) {
+      return status;
+    }
+    loaded.outputs.push_back(std::move(memory).value());
+  }
+  return {};
+}
 
 /// The class `Method`: several of them may stand for one method.
 class PythonMethod {
@@ -151,7 +182,8 @@ class PythonModule {
       return PythonMethod(found->second);
     }
     const auto loaded =
-        std::make_shared<LoadedMethod>(LoadedMethod{module_, value_or_raise(load(name)), {}});
+        std::make_shared<LoadedMethod>(LoadedMethod{module_, value_or_raise(load(name)), {}, {}});
+    raise_if_failed(allocate_outputs(*loaded));
     // Another thread may have been here meanwhile, and then the first one's counts.
     return PythonMethod(methods_.emplace(std::string(name), loaded).first->second);
   }

@@ -135,6 +135,8 @@ void bind_backends(nb::module_& module) {
       .def_prop_ro(
           "device_index",
           [](const PythonDescription& self) { return static_cast<int>(self.device.index); })
+      .def_prop_ro("device",
+                   [](const PythonDescription& self) { return device_object(self.device); })
       .def("named_data", &named_data_of, nb::arg("key"))
       .def_ro("arguments", &PythonDescription::arguments)
       .def_ro("method", &PythonDescription::method);

@@ -56,8 +56,10 @@ const char* name_of(ArgumentKind kind) {
 
 Status check_arguments(const PythonOperator& description, Span<const KernelArgument> arguments) {
   const std::vector<OperatorArgument>& wanted = description.arguments;
-  const std::size_t count = wanted.size() + (description.returns == 0 ? 0 : 1);
-  if (arguments.size() != count) {
+  const std::size_t count = wanted.size() + 1;
+  // Operators that write a list return nothing; exporters repeat the list all the same.
+  const bool returns_nothing = description.returns == 0 && arguments.size() == wanted.size();
+  if (arguments.size() != count && !returns_nothing) {
     return Error{ErrorCode::INVALID_PROGRAM,
                  "it has " + std::to_string(arguments.size()) + " arguments; " + description.name +
                      " takes " + std::to_string(count) + ", what it returns included"};
@@ -102,6 +104,8 @@ class PythonKernel final : public Kernel {
  public:
   explicit PythonKernel(PythonOperator description)
       : operator_(std::make_shared<const PythonOperator>(std::move(description))) {}
+
+  [[nodiscard]] bool is_pure() const noexcept override { return (*operator_)->is_pure; }
 
   Result<std::unique_ptr<BoundKernel>> bind(Span<const KernelArgument> arguments) override {
     // Nothing here makes or frees a Python object, unless the operator has no schema.

@@ -13,6 +13,8 @@
 
 #include "buffer_view.h"
 #include "errors.h"
+#include "placewire/runtime/allocator.h"
+#include "placewire/runtime/simulated_device.h"
 
 namespace nb = nanobind;
 
@@ -89,7 +91,7 @@ std::optional<std::vector<std::uint8_t>> order_of(const nb::ndarray<nb::ro>& arr
   return order;
 }
 
-nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& arguments) {
+nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& wishes) {
   const TensorImpl& tensor = self.tensor();
   const auto dtype = dlpack_dtype(tensor.scalar_type());
   if (!dtype) {
@@ -100,7 +102,24 @@ nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& arguments) {
   const nb::ndarray<nb::array_api> array(
       tensor.data(), shape.size(), shape.data(), self.owner(), tensor.strides().data(), *dtype,
       static_cast<int>(schema::program::dlpack(tensor.device().type)), tensor.device().index);
-  return nb::cast(array, nb::rv_policy::reference).attr("__dlpack__")(**arguments);
+  return nb::cast(array, nb::rv_policy::reference).attr("__dlpack__")(**wishes);
+}
+
+/// Where code that plays a device's part finds the bytes on the host; None if it cannot.
+nb::object host_address(const PythonTensor& self) {
+  const TensorImpl& tensor = self.tensor();
+  void* address = tensor.data();
+  if (tensor.device().type != DeviceType::CPU) {
+    const auto allocator = find_allocator(tensor.device());
+    const auto* const simulated =
+        allocator.ok() ? dynamic_cast<const SimulatedDevice*>(allocator.value().get()) : nullptr;
+    const auto backing = simulated == nullptr
+                             ? Result<void*>(nullptr)
+                             : simulated->backing(tensor.data(), tensor.nbytes());
+    address = backing.ok() ? backing.value() : nullptr;
+  }
+  return address == nullptr ? nb::object(nb::none())
+                            : nb::object(nb::int_(reinterpret_cast<std::uintptr_t>(address)));
 }
 
 TensorPtr host_tensor(const TensorImpl& like, void* data) {
@@ -138,6 +157,24 @@ void resize(const PythonTensor& self, const std::vector<std::int64_t>& shape) {
   raise_if_failed(self.tensor().resize(Span<const std::int64_t>(shape)));
 }
 
+/// Keeps a tensor that no method owns.
+struct TensorOwner {
+  TensorPtr tensor;
+};
+
+PythonTensor copy(const TensorImpl& tensor, int device_type, int device_index) {
+  const Device device{static_cast<DeviceType>(device_type), static_cast<DeviceIndex>(device_index)};
+  TensorPtr made = value_or_raise(clone_tensor_ptr_to(tensor, device));
+  TensorImpl& reference = *made;
+  return {reference, nb::cast(TensorOwner{std::move(made)})};
+}
+
+PythonTensor copy_of_object(nb::handle object, int device_type, int device_index) {
+  TensorImpl scalar(ScalarType::FLOAT, 0, {});
+  const BorrowedTensor borrowed = value_or_raise(borrow_tensor(object, scalar));
+  return copy(*borrowed.tensor, device_type, device_index);
+}
+
 /// What a list of values becomes; null entries are None.
 nb::list list_of(Span<EValue* const> items, const nb::object& owner) {
   nb::list list;
@@ -172,6 +209,11 @@ struct ToPython {
 };
 
 }  // namespace
+
+nb::object device_object(Device device) {
+  return nb::module_::import_("placewire.device")
+      .attr("Device")(static_cast<int>(device.type), static_cast<int>(device.index));
+}
 
 Result<BorrowedTensor> borrow_tensor(nb::handle object, const TensorImpl& like) {
   nb::ndarray<nb::ro> array;
@@ -218,6 +260,9 @@ nb::object to_python(const EValue& value, const nb::object& owner) {
 }
 
 void bind_tensors(nb::module_& module) {
+  nb::class_<TensorOwner>(module, "_TensorOwner");
+  module.def("copy_tensor", &copy_of_object, nb::arg("value"), nb::arg("device_type"),
+             nb::arg("device_index"));
   nb::class_<PythonTensor>(module, "Tensor")
       .def_prop_ro("shape",
                    [](const PythonTensor& self) { return to_tuple(self.tensor().sizes()); })
@@ -234,10 +279,13 @@ void bind_tensors(nb::module_& module) {
       .def_prop_ro(
           "device_index",
           [](const PythonTensor& self) { return static_cast<int>(self.tensor().device().index); })
+      .def_prop_ro("device",
+                   [](const PythonTensor& self) { return device_object(self.tensor().device()); })
       .def_prop_ro("address",
                    [](const PythonTensor& self) {
                      return reinterpret_cast<std::uintptr_t>(self.tensor().data());
                    })
+      .def_prop_ro("host_address", &host_address)
       .def_prop_ro("nbytes", [](const PythonTensor& self) { return self.tensor().nbytes(); })
       .def_prop_ro("is_static", [](const PythonTensor& self) { return self.tensor().is_static(); })
       .def("__dlpack__", &dlpack_of)
@@ -249,6 +297,12 @@ void bind_tensors(nb::module_& module) {
       .def("read", &read)
       .def("write", &write, nb::arg("data"))
       .def("resize", &resize, nb::arg("shape"))
+      .def(
+          "copy_to",
+          [](const PythonTensor& self, int device_type, int device_index) {
+            return copy(self.tensor(), device_type, device_index);
+          },
+          nb::arg("device_type"), nb::arg("device_index"))
       .def("__repr__", [](const PythonTensor& self) { return to_string(self.tensor()); });
 }
 

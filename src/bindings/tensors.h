@@ -40,6 +40,9 @@ struct BorrowedTensor {
 /// schema does not know. Throws what the object's own functions raise.
 [[nodiscard]] Result<BorrowedTensor> borrow_tensor(nanobind::handle object, const TensorImpl& like);
 
+/// A device as Python code knows it: a `placewire.Device`.
+[[nodiscard]] nanobind::object device_object(Device device);
+
 /// A value for Python: a PythonTensor, an int, a float, a bool, a string, None, or a list of these.
 [[nodiscard]] nanobind::object to_python(const EValue& value, const nanobind::object& owner);
 
