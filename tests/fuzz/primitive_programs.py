@@ -38,6 +38,13 @@ def planned(sizes: list[int], offset: int, *, dynamic: bool = False) -> p.Tensor
     )
 
 
+def dynamic_on_cuda(offset: int) -> p.Tensor:
+    """A planned tensor of at most four floats on cuda:0."""
+    made = on_cuda(offset=offset)
+    made.shape_dynamism = DYNAMIC
+    return made
+
+
 def numbers() -> Sample:
     """forward(): everything that can be computed of 7, 2 and 2.5."""
     values = [p.Int(7), p.Int(2), p.Double(2.5), p.Int(0)]
@@ -104,8 +111,8 @@ def moved() -> Sample:
         planned([2, 2], 16, dynamic=True),
         planned([2, 2], 32, dynamic=True),
         p.Bool(True),  # noqa: FBT003 - the field's only meaning
-        on_cuda(),
-        on_cuda(offset=16),
+        dynamic_on_cuda(0),
+        dynamic_on_cuda(16),
         p.Tensor(
             p.ScalarType.FLOAT,
             0,
@@ -115,8 +122,6 @@ def moved() -> Sample:
             extra_tensor_info=p.ExtraTensorInfo(device_type=CUDA),
         ),
     ]
-    for index in (4, 5):
-        values[index].shape_dynamism = DYNAMIC
     calls = [
         p.JumpFalseCall(3, 2),
         p.MoveCall(0, 2),
