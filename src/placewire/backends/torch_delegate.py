@@ -99,7 +99,7 @@ def _is_reached(tensor: core.Tensor) -> bool:
 def _shown(tensor: core.Tensor, *, for_writing: bool = False) -> torch.Tensor:
     """The tensor in its own memory if torch reaches it, else a copy on the host."""
     if tensor.nbytes == 0 or tensor.device_type == DeviceType.CPU or _is_on_gpu(tensor):
-        shown: torch.Tensor = torch.from_dlpack(tensor)
+        shown: torch.Tensor = torch.utils.dlpack.from_dlpack(tensor)
         return shown
     if tensor.host_address is not None:
         memory = (ctypes.c_ubyte * tensor.nbytes).from_address(tensor.host_address)
