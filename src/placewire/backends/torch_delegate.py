@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from placewire_schema.errors import DelegateVersionError
 from placewire_schema.program import DeviceType, ScalarType
+from torch.export.passes import move_to_device_pass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ class TorchDelegate:
         on_gpu = [tensor for tensor in tensors if _is_on_gpu(tensor)]
         if on_gpu:
             device = f"cuda:{on_gpu[0].device_index}"
-            program = torch.export.passes.move_to_device_pass(program, device)
+            program = move_to_device_pass(program, device)
         self._input_count = len(program.graph_signature.user_inputs)
         self._module = program.module(check_guards=False)
 
