@@ -13,7 +13,15 @@ from placewire.device import Device
 if TYPE_CHECKING:
     from placewire._core import core
 
-__all__ = ["BufferMeta", "MethodMeta", "TensorMeta", "ValueMeta", "method_meta", "planned_buffer", "type_name"]
+__all__ = [
+    "BufferMeta",
+    "MethodMeta",
+    "TensorMeta",
+    "ValueMeta",
+    "method_meta",
+    "planned_buffer",
+    "type_name",
+]
 
 _KIND_NAMES = {tag: kind.__name__ for tag, kind in enumerate(get_args(KernelTypes), start=1)}
 """Names of the members of the union by their number on the wire, which counts from 1."""

@@ -71,7 +71,7 @@ class Method:
         """
         return self._expected
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:  # noqa: ANN401 - nests as the model's outputs
         """Run the method with arguments that nest as the model's did.
 
         Returns:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,7 +25,7 @@ from .method import CallOptions, Method
 from .torch_lookup import has_torch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
 
     from placewire_schema import Finding
@@ -159,7 +160,7 @@ class Module:
         """Whether `close` was called."""
         return self._program is None
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:  # noqa: ANN401 - nests as the model's outputs
         """Run the method `forward`; see `Method`."""
         return self.method()(*args, **kwargs)
 
@@ -173,7 +174,7 @@ class Module:
     def __len__(self) -> int:
         return len(self._names)
 
-    def __iter__(self) -> Iterable[str]:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
     def __getattr__(self, name: str) -> Method:
@@ -233,9 +234,9 @@ class Module:
 def _open(file: object) -> tuple[str, core.Program]:
     """A program, and what to call it."""
     if isinstance(file, str | os.PathLike):
-        path = os.fspath(file)
-        os.stat(path)  # a missing file is the system's error, with its number
-        return repr(path), core.Program.open(path)
+        path = Path(file)
+        path.stat()  # a missing file is the system's error, with its number
+        return str(path), core.Program.open(str(path))
     return "of bytes", core.Program.load(file)
 
 

@@ -104,7 +104,7 @@ class Nesting:
         for child, child_path in zip(self.children, self._paths(path), strict=True):
             yield from child.paths(child_path)
 
-    def unflatten(self, leaves: Iterator[Any]) -> Any:
+    def unflatten(self, leaves: Iterator[Any]) -> Any:  # noqa: ANN401 - any nesting
         """Build the value again, taking as many leaves as it has."""
         if self.container is None:
             return next(leaves)
@@ -205,7 +205,7 @@ def _container(name: str, context: object, count: int, path: str) -> Container:
         return Container(name, None, list)
     if name == "collections.deque":
         limit = _decoded(context, path)
-        if limit is not None and (type(limit) is not int or limit < count):
+        if limit is not None and (not isinstance(limit, int) or limit < count):
             raise InvalidProgramError(f"{path}: a deque of {count} cannot hold {limit!r} at most")
         return Container(name, None, lambda items: deque(items, maxlen=limit))
     if name == "collections.namedtuple":
@@ -253,7 +253,7 @@ def _keys(keys: object, count: int, path: str) -> tuple[Any, ...]:
     return tuple(keys)
 
 
-def _decoded(context: object, path: str) -> Any:
+def _decoded(context: object, path: str) -> object:
     """A context is JSON text inside the JSON text."""
     try:
         return json.loads(context) if isinstance(context, str) else context
@@ -261,11 +261,11 @@ def _decoded(context: object, path: str) -> Any:
         raise InvalidProgramError(f"{path}: the context is not JSON: {error}") from None
 
 
-def _named_tuple(name: str, count: int) -> Any:
+def _named_tuple(name: str, count: int) -> Callable[..., tuple[Any, ...]]:
     """A namedtuple for a file's: the file has its name, but not those of its fields."""
     fields = [f"field{index}" for index in range(count)]
     is_usable = name.isidentifier() and not iskeyword(name)
-    return namedtuple(name if is_usable else "NamedTuple", fields)  # type: ignore[misc]
+    return namedtuple(name if is_usable else "NamedTuple", fields)
 
 
 def _values(value: object, keys: tuple[Any, ...], path: str) -> Sequence[object]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
 
 __all__ = ["find_torch_operator", "has_torch"]
 
@@ -15,7 +14,7 @@ def has_torch() -> bool:
     return find_spec("torch") is not None
 
 
-def find_torch_operator(name: str) -> Any:
+def find_torch_operator(name: str) -> object:
     """What `core.KernelSource` takes for an operator; `None` without torch, or if it has none."""
     if not has_torch():
         return None
