@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from placewire_schema.errors import DelegateVersionError
@@ -48,7 +48,7 @@ class TorchDelegate:
         self._input_count = len(program.graph_signature.user_inputs)
         self._module = program.module(check_guards=False)
 
-    def execute(self, arguments: Sequence[object]) -> None:
+    def execute(self, arguments: Sequence[Any]) -> None:
         """Compute the outputs: `arguments` are the inputs, then the outputs."""
         inputs = [
             _shown(value) if hasattr(value, "__dlpack__") else value
@@ -103,7 +103,7 @@ def _shown(tensor: core.Tensor, *, for_writing: bool = False) -> torch.Tensor:
         shown: torch.Tensor = torch.utils.dlpack.from_dlpack(tensor)
         return shown
     if tensor.host_address is not None:
-        memory = (ctypes.c_ubyte * tensor.nbytes).from_address(tensor.host_address)
+        memory: Any = (ctypes.c_ubyte * tensor.nbytes).from_address(tensor.host_address)
     else:
         memory = bytearray(tensor.nbytes) if for_writing else bytearray(tensor.read())
     dtype = getattr(torch, ScalarType(tensor.scalar_type).torch)
