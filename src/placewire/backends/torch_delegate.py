@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from placewire_schema.errors import DelegateVersionError
 from placewire_schema.program import DeviceType, ScalarType
+from torch.export.passes import move_to_device_pass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +44,11 @@ class TorchDelegate:
         on_gpu = [tensor for tensor in tensors if _is_on_gpu(tensor)]
         if on_gpu:
             device = f"cuda:{on_gpu[0].device_index}"
-            program = torch.export.passes.move_to_device_pass(program, device)
+            program = move_to_device_pass(program, device)
         self._input_count = len(program.graph_signature.user_inputs)
         self._module = program.module(check_guards=False)
 
-    def execute(self, arguments: Sequence[object]) -> None:
+    def execute(self, arguments: Sequence[Any]) -> None:
         """Compute the outputs: `arguments` are the inputs, then the outputs."""
         inputs = [
             _shown(value) if hasattr(value, "__dlpack__") else value
@@ -99,10 +100,10 @@ def _is_reached(tensor: core.Tensor) -> bool:
 def _shown(tensor: core.Tensor, *, for_writing: bool = False) -> torch.Tensor:
     """The tensor in its own memory if torch reaches it, else a copy on the host."""
     if tensor.nbytes == 0 or tensor.device_type == DeviceType.CPU or _is_on_gpu(tensor):
-        shown: torch.Tensor = torch.from_dlpack(tensor)
+        shown: torch.Tensor = torch.utils.dlpack.from_dlpack(tensor)
         return shown
     if tensor.host_address is not None:
-        memory = (ctypes.c_ubyte * tensor.nbytes).from_address(tensor.host_address)
+        memory: Any = (ctypes.c_ubyte * tensor.nbytes).from_address(tensor.host_address)
     else:
         memory = bytearray(tensor.nbytes) if for_writing else bytearray(tensor.read())
     dtype = getattr(torch, ScalarType(tensor.scalar_type).torch)

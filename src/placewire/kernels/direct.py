@@ -26,9 +26,6 @@ __all__ = ["HOMES", "call_of", "call_through", "plain_call"]
 HOMES = {
     "torch": torch._C._VariableFunctions,
     "nn": torch._C._nn,
-    "linalg": torch._C._linalg,
-    "special": torch._C._special,
-    "fft": torch._C._fft,
     "Tensor": torch.Tensor,
 }
 """Where torch keeps the functions that it generated, by the names in `direct.txt`."""

@@ -11,8 +11,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from placewire.kernels.call import Call
     from torch._ops import OpOverload
+
+    from placewire.kernels.call import Call
 
 
 class _ReachedError(Exception):
@@ -28,7 +29,7 @@ class _Stop(TorchDispatchMode):
     def __torch_dispatch__(
         self,
         func: OpOverload,
-        types: Sequence[type],  # noqa: ARG002 - torch's signature
+        types: Sequence[type],
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:

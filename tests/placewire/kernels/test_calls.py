@@ -101,7 +101,7 @@ def test_what_a_kernel_raises_is_the_cause_and_the_method_can_run_again() -> Non
     pte = renamed(add_program(), "aten::add", "my::add")
     failures = [KeyError("no such row"), None]
 
-    def add(x: Any, y: Any, alpha: Any, out: Any) -> None:  # noqa: ARG001
+    def add(x: Any, y: Any, alpha: Any, out: Any) -> None:
         failure = failures.pop(0)
         if failure is not None:
             raise failure
@@ -152,7 +152,7 @@ def test_torch_runs_a_delegate_where_its_tensors_lie(device: str | None) -> None
 
 def test_a_blob_that_torch_cannot_read_is_refused_when_the_method_is_loaded() -> None:
     class Rubbish(TorchBackend):
-        def preprocess(self, subgraph: object, compile_specs: object) -> bytes:  # noqa: ARG002
+        def preprocess(self, subgraph: object, compile_specs: object) -> bytes:
             return b"rubbish"
 
     x = torch.randn(2, 4)
