@@ -99,7 +99,7 @@ def test_a_tensor_that_does_not_fit_is_an_error_that_names_the_input(
 
 @pytest.mark.parametrize("given", [None, 3, "text", [[1.0, 2.0], [3.0, 4.0]]])
 def test_what_is_no_tensor_is_an_error_that_names_the_input(add: Module, given: object) -> None:
-    with pytest.raises(InvalidTypeError, match="add: input 1: .* is no tensor"):
+    with pytest.raises(InvalidTypeError, match=r"add: input 1: .* is no tensor"):
         add.add(X, given)
 
 
