@@ -23,6 +23,7 @@ from placewire.module import register_backend, unregister_backend
 from placewire.pte import PteFile
 from placewire.pytest_plugin import Simulate
 from placewire.tensors import copy_tensor
+from placewire.testing import Operation
 from tests.placewire.module.adding_backend import Adding, AddingBackend
 
 pytest_plugins = ["placewire.pytest_plugin"]
@@ -61,10 +62,11 @@ def test_a_delegate_runs_on_its_device_with_the_copies_of_the_program(
             assert (module.forward(X, Y) == RESULTS[name]).all()
         target = module.method_meta().buffers[-1].device
         on_host = target.is_cpu
-        for direction, operator in (
-            ("copy_host_to_device", "et_copy::_h2d_copy"),
-            ("copy_device_to_host", "et_copy::_d2h_copy"),
-        ):
+        directions: dict[Operation, str] = {
+            "copy_host_to_device": "et_copy::_h2d_copy",
+            "copy_device_to_host": "et_copy::_d2h_copy",
+        }
+        for direction, operator in directions.items():
             counted = {name: device.count(direction).calls for name, device in devices.items()}
             expected = dict.fromkeys(devices, 0)
             assert copies[operator] > 0
