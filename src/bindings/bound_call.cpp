@@ -83,8 +83,8 @@ PreparedCall::PreparedCall(std::shared_ptr<const PythonOperator> operator_descri
 Status PreparedCall::check() const {
   for (std::size_t i = 0; i < schema().size(); ++i) {
     for (const TensorImpl* const tensor : tensors_of(*arguments_[i].value)) {
-      Status status = arguments_[i].is_fixed ? check_viewable(operator_->library, *tensor)
-                                             : Status();
+      Status status =
+          arguments_[i].is_fixed ? check_viewable(operator_->library, *tensor) : Status();
       if (!status) {
         return with_argument(std::move(status).error(), i, schema()[i]);
       }

@@ -105,6 +105,8 @@ class PythonKernel final : public Kernel {
   explicit PythonKernel(PythonOperator description)
       : operator_(std::make_shared<const PythonOperator>(std::move(description))) {}
 
+  [[nodiscard]] bool is_pure() const noexcept override { return (*operator_)->is_pure; }
+
   Result<std::unique_ptr<BoundKernel>> bind(Span<const KernelArgument> arguments) override {
     // Nothing here makes or frees a Python object, unless the operator has no schema.
     std::shared_ptr<const PythonOperator> description = *operator_;

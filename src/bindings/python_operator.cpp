@@ -84,6 +84,7 @@ PythonOperator read_operator(std::string name, nb::handle description) {
   result.arguments = std::move(arguments);
   result.returns = nb::cast<std::size_t>(description.attr("returns"));
   result.has_data_dependent_sizes = nb::cast<bool>(description.attr("has_data_dependent_sizes"));
+  result.is_pure = nb::cast<bool>(description.attr("is_pure"));
   result.fixed_call = read_call(description.attr("fixed_call"));
   result.changing_call = read_call(description.attr("changing_call"));
   return result;

@@ -61,6 +61,8 @@ struct PythonOperator {
   std::size_t returns = 1;
   /// Whether sizes of results depend on more than sizes and numbers.
   bool has_data_dependent_sizes = false;
+  /// See Kernel::is_pure.
+  bool is_pure = false;
   CallPlan fixed_call;
   CallPlan changing_call;
 };

@@ -13,6 +13,7 @@
 
 #include "buffer_view.h"
 #include "errors.h"
+#include "placewire/runtime/simulated_device.h"
 
 namespace nb = nanobind;
 
@@ -101,6 +102,19 @@ nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& wishes) {
       tensor.data(), shape.size(), shape.data(), self.owner(), tensor.strides().data(), *dtype,
       static_cast<int>(schema::program::dlpack(tensor.device().type)), tensor.device().index);
   return nb::cast(array, nb::rv_policy::reference).attr("__dlpack__")(**wishes);
+}
+
+/// Where code that plays a device's part finds the bytes on the host; None if it cannot.
+nb::object host_address(const PythonTensor& self) {
+  const TensorImpl& tensor = self.tensor();
+  void* address = tensor.data();
+  if (tensor.device().type != DeviceType::CPU) {
+    const auto backing =
+        SimulatedDevice::backing_on(tensor.device(), tensor.data(), tensor.nbytes());
+    address = backing.ok() ? backing.value() : nullptr;
+  }
+  return address == nullptr ? nb::object(nb::none())
+                            : nb::object(nb::int_(reinterpret_cast<std::uintptr_t>(address)));
 }
 
 TensorPtr host_tensor(const TensorImpl& like, void* data) {
@@ -266,6 +280,7 @@ void bind_tensors(nb::module_& module) {
                    [](const PythonTensor& self) {
                      return reinterpret_cast<std::uintptr_t>(self.tensor().data());
                    })
+      .def_prop_ro("host_address", &host_address)
       .def_prop_ro("nbytes", [](const PythonTensor& self) { return self.tensor().nbytes(); })
       .def_prop_ro("is_static", [](const PythonTensor& self) { return self.tensor().is_static(); })
       .def("__dlpack__", &dlpack_of)

@@ -17,6 +17,7 @@ from placewire_codegen import __version__
 if TYPE_CHECKING:
     from .aot import Artifact, ExportConfig
     from .aot.export import export
+    from .custom_kernels import ScopedKernel, kernel
     from .device import Device
     from .module import Module
     from .pte import PteFile
@@ -28,9 +29,11 @@ __all__ = [
     "ExportConfig",
     "Module",
     "PteFile",
+    "ScopedKernel",
     "Tensor",
     "__version__",
     "export",
+    "kernel",
 ]
 
 _HOMES = {
@@ -39,8 +42,10 @@ _HOMES = {
     "ExportConfig": "aot",
     "Module": "module",
     "PteFile": "pte",
+    "ScopedKernel": "custom_kernels",
     "Tensor": "tensors",
     "export": "aot",
+    "kernel": "custom_kernels",
 }
 
 

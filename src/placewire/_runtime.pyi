@@ -156,15 +156,31 @@ class SimulatedDevice:
 
 @final
 class KernelSource:
-    """Kernels that Python code finds; see `placewire::KernelSource`.
+    """Kernels that a function of Python's describes, by name and only once each.
 
     Args:
-        find: Gives what is to be called for an operator, or `None`; see `placewire.kernels`.
+        find: Gives what `placewire.kernels.find_operator` gives, or None.
     """
 
-    def __init__(self, find: Callable[[str], object]) -> None: ...
+    def __init__(self, find: Callable[[str], object | None]) -> None: ...
     def has(self, name: str) -> bool:
-        """Tell whether it has a kernel for an operator."""
+        """Tell whether there is a kernel for an operator."""
+
+@final
+class KernelScope:
+    """The scope behind `placewire.ScopedKernel`."""
+
+    def __init__(self, name: str, function: Callable[..., object], torch: bool) -> None: ...
+    def install(self) -> None:
+        """Put it before the registered kernel."""
+    def remove(self) -> None:
+        """Take it away; does nothing if it is not installed."""
+
+def register_kernel(name: str, function: Callable[..., object], torch: bool) -> None:
+    """Register a function; see `placewire.kernel`."""
+
+def unregister_kernel(name: str) -> None:
+    """Take a kernel out of the registry; see `placewire.custom_kernels.unregister_kernel`."""
 
 @final
 class Tensor:
@@ -204,6 +220,9 @@ class Tensor:
     @property
     def is_static(self) -> bool:
         """Whether its sizes never change."""
+    @property
+    def host_address(self) -> int | None:
+        """Where the host finds the elements: on the CPU and on simulated devices; else None."""
     def read(self) -> bytes:
         """Copy the elements to the host, in the order of memory.
 

@@ -31,6 +31,8 @@ class MemoryBlock {
   [[nodiscard]] std::uint8_t* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] Device device() const noexcept { return device_; }
+  /// Whether it came from the C library.
+  [[nodiscard]] bool is_host_memory() const noexcept { return host_ != nullptr; }
 
  private:
   struct Free {

@@ -127,6 +127,14 @@ Result<void*> SimulatedDevice::backing(const void* pointer, std::size_t nbytes) 
   return static_cast<void*>(range.value().begin);
 }
 
+Result<void*> SimulatedDevice::backing_on(Device device, const void* pointer, std::size_t nbytes) {
+  Result<Range> range = find_on(device, pointer, nbytes);
+  if (!range.ok()) {
+    return std::move(range).error();
+  }
+  return static_cast<void*>(range.value().begin);
+}
+
 bool SimulatedDevice::owns(const void* pointer) {
   SimulatedDevices& devices = simulated_devices();
   const std::lock_guard lock(devices.mutex);

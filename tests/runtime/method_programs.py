@@ -367,6 +367,51 @@ def prepared() -> Sample:
     return program(plan, constants=floats(1.0, 2.0, 3.0, 4.0))
 
 
+def viewed() -> Sample:
+    """forward(x) = y + y + k, where y and k are read through other values in the same places.
+
+    y is a copy of x + x, which can share its memory; k = c + c is constant.
+    """
+    values = [
+        tensor(memory_id=1),  # 0: x
+        constant(1),
+        p.Int(1),
+        tensor(memory_id=1, offset=16),  # 3: x + x
+        tensor(memory_id=1, offset=32),  # 4: y
+        tensor(memory_id=1, offset=32),  # 5: y again
+        p.IntList([7, 7]),
+        p.Int(2),  # 7
+        tensor(memory_id=1, offset=48),  # 8: k
+        tensor(memory_id=1, offset=48),  # 9: k again
+        tensor(memory_id=1, offset=64),  # 10: y + y
+        tensor(memory_id=1, offset=80),  # 11: the result
+    ]
+    calls = [
+        (ADD, [0, 0, 2, 3, 3]),
+        (VIEW, [3, 6, 4, 4]),
+        (ADD, [1, 1, 2, 8, 8]),
+        (ADD, [5, 5, 2, 10, 10]),
+        (ADD, [10, 9, 2, 11, 11]),
+    ]
+    plan = method(values, calls, inputs=[0], outputs=[11], sizes=[0, 96])
+    return program(plan, constants=floats(100.0, 200.0, 300.0, 400.0))
+
+
+def kept_view() -> Sample:
+    """forward(x): returns a copy through another value in the same place, which must stay."""
+    values = [
+        tensor(memory_id=1),  # 0: x
+        p.Int(1),
+        tensor(memory_id=1, offset=16),  # 2: x + x
+        tensor(memory_id=1, offset=32),  # 3: a copy of it
+        tensor(memory_id=1, offset=32),  # 4: the copy again
+        p.IntList([6, 6]),
+        p.Int(2),  # 6
+    ]
+    calls = [(ADD, [0, 0, 1, 2, 2]), (VIEW, [2, 5, 3, 3])]
+    return program(method(values, calls, inputs=[0], outputs=[4]))
+
+
 def reused() -> Sample:
     """forward(x): the memory of a view's source is written again before the view is read."""
     values = [
@@ -455,6 +500,8 @@ PROGRAMS: dict[str, Callable[[], Sample]] = {
     "numbers": numbers,
     "missing": missing,
     "prepared": prepared,
+    "viewed": viewed,
+    "kept_view": kept_view,
     "reused": reused,
     "changing": changing,
     "misaligned": misaligned,

@@ -18,6 +18,7 @@ __all__ = [
     "PlannerMode",
     "count",
     "fail",
+    "is_terminal",
     "output",
     "printable",
     "say",
@@ -58,10 +59,11 @@ def output() -> Console:
     """A console for results: with colours on a terminal, plain and never wrapped elsewhere."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if _is_terminal() else _WIDE)
+    return Console(highlight=False, width=None if is_terminal() else _WIDE)
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
+    """Whether results go to a terminal."""
     # There is no standard output at all if the caller has closed it.
     return sys.stdout is not None and sys.stdout.isatty()
 

@@ -74,6 +74,17 @@ def compat(
             metavar="DIR",
         ),
     ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--files",
+            help="Read real files, and tell which of them are touched. Repeatable.",
+            metavar="'GLOB'",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", help="How many processes read files.", min=1)
+    ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules and end.")] = False,
 ) -> None:
     """Tell what breaks if the new schema follows the old one: files, their meaning, or code.
@@ -84,13 +95,20 @@ def compat(
     if rules:
         _list_rules(level, format_)
         return
-    base, head = _sides(schemas or [], against)
     from placewire_codegen.config import ConfigError
     from placewire_codegen.evolution.references import BadReferenceError, References
 
     references = References(project or Path(), tuple(include or ()))
+    if files:
+        if witness is not None:
+            raise _wrong_usage("--witness does not go with --files")
+        _read_files(references, files, schemas or [], against, level, format_, jobs)
+        return
+    if jobs is not None:
+        raise _wrong_usage("--jobs goes with --files")
     if witness is not None:
         _check_folder(witness)
+    base, head = _sides(schemas or [], against)
     gc.disable()  # two large trees that live until the end are all that there is to collect
     try:
         report = _compare(references, base, head, level, format_, with_waivers=head is None)
@@ -102,6 +120,41 @@ def compat(
     if not is_shown:
         raise typer.Exit(OUR_FAULT)
     if report.findings:
+        raise typer.Exit(FAILURE)
+
+
+def _read_files(
+    references: References,
+    files: list[str],
+    schemas: list[str],
+    against: str | None,
+    level: _Level,
+    format_: _Format,
+    jobs: int | None,
+) -> None:
+    """Read files, of which HEAD alone may be named: BASE is the last release then."""
+    from placewire_codegen.config import ConfigError
+    from placewire_codegen.evolution import Level
+    from placewire_codegen.evolution.references import BadReferenceError
+
+    from .compat_files import NoFileError, check_files
+
+    base, head = None, schemas[0] if schemas else None
+    if against is not None or len(schemas) > 1:
+        base, head = _sides(schemas, against)
+    try:
+        is_good = check_files(
+            references,
+            files,
+            base,
+            head,
+            level=Level(level.value),
+            format_=format_.value,
+            jobs=jobs,
+        )
+    except (BadReferenceError, ConfigError, NoFileError) as error:
+        raise _wrong_usage(str(error)) from None
+    if not is_good:
         raise typer.Exit(FAILURE)
 
 

@@ -1,5 +1,5 @@
 """Kernels that PyTorch brings: every operator of its that writes into tensors it is given."""
 
-from .source import torch_kernels
+from .operators import TorchOperator, find_operator
 
-__all__ = ["torch_kernels"]
+__all__ = ["TorchOperator", "find_operator"]

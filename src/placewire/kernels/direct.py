@@ -2,8 +2,8 @@
 
 `torch.ops.aten.add.out` matches every call against the schema; `torch.add(..., out=)` was generated
 for it and takes half the time. Which overload such a function chooses depends on its arguments, so
-`direct.txt` lists those that are known to choose the operator itself, or the one that takes a tensor
-where it takes a number; a test asks torch about each operator and all kinds of arguments.
+`direct.txt` lists those that are known to choose the operator itself, or the one that takes a
+tensor where it takes a number; a test asks torch about each operator and all kinds of arguments.
 """
 
 from __future__ import annotations
@@ -79,5 +79,4 @@ def _wire_name(overload: OpOverload) -> str:
 def _listed() -> dict[str, str]:
     """The homes of the functions, by operator."""
     lines = (files(__package__) / "direct.txt").read_text("utf-8").splitlines()
-    entries = [line.split() for line in lines if line and not line.startswith("#")]
-    return {operator: home for operator, home in entries}
+    return dict(line.split() for line in lines if line and not line.startswith("#"))

@@ -83,11 +83,28 @@ class TorchOperator:
     @cached_property
     def has_data_dependent_sizes(self) -> bool:
         """Whether the sizes of results depend on more than sizes and numbers."""
+        return any(torch.Tag.dynamic_output_shape in each.tags for each in self._overloads)
+
+    @cached_property
+    def is_pure(self) -> bool:
+        """Whether equal arguments always give equal results, and nothing else happens.
+
+        So it is of torch's own operators that write nothing but results and draw no numbers. What
+        operators of others do is not known.
+        """
         if self.overload is None:
+            return True
+        if self.overload.namespace != "aten" or self.writes != self.outs:
             return False
+        return not any(torch.Tag.nondeterministic_seeded in each.tags for each in self._overloads)
+
+    @property
+    def _overloads(self) -> list[OpOverload]:
+        """All overloads of the operator: an out variant does not always have its tags."""
+        if self.overload is None:
+            return []
         packet = self.overload.overloadpacket
-        overloads = [getattr(packet, name) for name in packet.overloads()]
-        return any(torch.Tag.dynamic_output_shape in overload.tags for overload in overloads)
+        return [getattr(packet, name) for name in packet.overloads()]
 
     @cached_property
     def fixed_call(self) -> Call:

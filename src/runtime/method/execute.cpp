@@ -156,13 +156,6 @@ Status Method::State::check_tensor(const EValue& value, bool is_written) const {
     return Error{ErrorCode::INVALID_PROGRAM,
                  "it writes value " + std::to_string(owner) + ", which is read-only"};
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].tensor == &tensor && !inputs[i].has_memory && !tensor.is_static()) {
-      return Error{ErrorCode::NOT_SUPPORTED,
-                   "it writes input " + std::to_string(i) +
-                       ", which could be resized to more than the caller's memory holds"};
-    }
-  }
   return {};
 }
 

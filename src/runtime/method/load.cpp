@@ -43,6 +43,11 @@ void note_replaced(Method::State& state, const AllValueFacts& facts) {
   }
 }
 
+Status initialize(Method::State& state, bool is_fresh) {
+  MemoryUse use(*state.memory);
+  return use.ok() ? set_initial_values(state, use.initialized(), is_fresh) : busy(state.meta);
+}
+
 Status fill(Method::State& state, const MethodOptions& options) {
   const program::ExecutionPlan& plan = state.meta.plan();
   const std::vector<Instruction> instructions = instructions_of(plan);
@@ -65,6 +70,9 @@ Status fill(Method::State& state, const MethodOptions& options) {
   if (Status status = place_tensors(state); !status.ok()) {
     return status;
   }
+  if (Status status = initialize(state, options.planned_memory == nullptr); !status.ok()) {
+    return status;
+  }
   return Binder(state, options, instructions, operators, facts).run();
 }
 
@@ -82,13 +90,6 @@ Result<std::unique_ptr<Method>> Method::load(std::shared_ptr<const Program> prog
     }
     auto state = std::make_unique<State>(std::move(program), meta.value());
     if (Status status = fill(*state, options); !status.ok()) {
-      return std::move(status).error();
-    }
-    MemoryUse use(*state->memory);
-    if (!use.ok()) {
-      return busy(state->meta);
-    }
-    if (Status status = set_initial_values(*state, state->memory->initialized_); !status.ok()) {
       return std::move(status).error();
     }
     return std::unique_ptr<Method>(new Method(std::move(state)));

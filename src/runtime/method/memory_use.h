@@ -16,6 +16,9 @@ class MemoryUse {
   /// Whether it may be used; if not, another thread uses it.
   [[nodiscard]] bool ok() const noexcept { return memory_ != nullptr; }
 
+  /// What of the memory has its initial value already. It must be ok to use it.
+  [[nodiscard]] Initialized& initialized() const noexcept { return memory_->initialized_; }
+
  private:
   PlannedMemory* memory_;
 };

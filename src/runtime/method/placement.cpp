@@ -1,6 +1,8 @@
 // Gives the tensors of a method their memory, and what it holds at first.
 #include "method/placement.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -41,6 +43,21 @@ Status check_given(const MethodMeta& meta, const PlannedMemory& given,
                                     to_string(given.device(i)) + ", not on " +
                                     to_string(devices[i]));
     }
+  }
+  return {};
+}
+
+/// Sets planned memory to zero, piece by piece.
+Status set_to_zero(const TensorImpl& tensor) {
+  static constexpr std::array<std::uint8_t, 4096> kZeros{};
+  auto* data = static_cast<std::uint8_t*>(tensor.data());
+  for (std::size_t left = tensor.nbytes(); left != 0;) {
+    const std::size_t piece = std::min(left, kZeros.size());
+    if (Status status = copy_to_device(data, tensor.device(), kZeros.data(), piece); !status.ok()) {
+      return status;
+    }
+    data += piece;
+    left -= piece;
   }
   return {};
 }
@@ -122,9 +139,8 @@ Status place_tensors(Method::State& state) {
   return {};
 }
 
-Status set_initial_values(Method::State& state, Initialized& done) {
+Status set_initial_values(Method::State& state, Initialized& done, bool is_fresh) {
   const auto values = state.meta.plan().values();
-  std::vector<std::uint8_t> zeros;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const program::Tensor from = values[i].val_as_Tensor();
     const program::AllocationDetails at = from.allocation_info();
@@ -134,21 +150,21 @@ Status set_initial_values(Method::State& state, Initialized& done) {
       continue;
     }
     const TensorImpl& tensor = *state.values->tensor(i);
-    const std::uint8_t* data = nullptr;
-    if (index != 0) {
-      const std::uint64_t list = from.extra_tensor_info().mutable_data_segments_idx();
-      data = state.program->initial_value(list, index);
-    }
+    const std::uint64_t list = from.extra_tensor_info().mutable_data_segments_idx();
+    const std::uint8_t* const data =
+        index == 0 ? nullptr : state.program->initial_value(list, index);
     const std::tuple<std::size_t, std::size_t, const void*> key(at.memory_id(), offset_of(at),
                                                                 data);
     if (tensor.nbytes() == 0 || done.count(key) != 0) {
       continue;
     }
-    if (data == nullptr) {
-      zeros.assign(tensor.nbytes(), 0);
+    const bool is_zero = is_fresh && state.memory->is_host_memory(at.memory_id() - 1);
+    Status status;
+    if (data != nullptr) {
+      status = copy_to_device(tensor.data(), tensor.device(), data, tensor.nbytes());
+    } else if (!is_zero) {
+      status = set_to_zero(tensor);
     }
-    Status status = copy_to_device(tensor.data(), tensor.device(),
-                                   data == nullptr ? zeros.data() : data, tensor.nbytes());
     if (!status.ok()) {
       return Error{status.error().code, printable(state.meta.name()) + ": initial value of value " +
                                             std::to_string(i) + ": " + status.error().message};

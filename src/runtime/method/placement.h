@@ -15,11 +15,8 @@ namespace placewire {
 /// in the file where their elements must not be, are copied.
 [[nodiscard]] Status place_tensors(Method::State& state);
 
-/// Which parts of planned memory have been set to which bytes of the program.
-using Initialized = std::set<std::tuple<std::size_t, std::size_t, const void*>>;
-
 /// Sets the buffers of the model to their initial values, except those that are in `done` already,
-/// and adds them to it.
-[[nodiscard]] Status set_initial_values(Method::State& state, Initialized& done);
+/// and adds them to it. `is_fresh` says that nobody has used the memory yet.
+[[nodiscard]] Status set_initial_values(Method::State& state, Initialized& done, bool is_fresh);
 
 }  // namespace placewire

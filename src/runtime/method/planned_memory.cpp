@@ -43,6 +43,10 @@ std::size_t PlannedMemory::size(std::size_t index) const noexcept { return block
 
 Device PlannedMemory::device(std::size_t index) const noexcept { return blocks_[index].device(); }
 
+bool PlannedMemory::is_host_memory(std::size_t index) const noexcept {
+  return blocks_[index].is_host_memory();
+}
+
 MemoryUse::MemoryUse(PlannedMemory& memory) noexcept
     : memory_(memory.is_in_use_.exchange(true, std::memory_order_acquire) ? nullptr : &memory) {}
 

@@ -1,4 +1,6 @@
 // Inputs and outputs of methods.
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -113,27 +115,44 @@ Status Method::State::set_tensor(std::size_t index, const TensorImpl& given) {
     return refuse("must have the order of dimensions " + listed(tensor.dim_order()) + ", not " +
                   listed(given.dim_order()));
   }
-  if (Status status = tensor.resize(given.sizes()); !status.ok()) {
-    return refuse("does not fit: " + status.error().message);
-  }
   const bool is_empty = given.numel() == 0;
   if (given.data() == nullptr && !is_empty) {
     return refuse("has no data");
   }
-  if (port.has_memory) {
-    if (is_empty || given.data() == tensor.data()) {
-      return {};
-    }
-    if (tensor.is_read_only()) {
-      return refuse("is a constant of the program");
-    }
-    Status status = copy_tensor_data(given, tensor);
-    return status.ok() ? status
-                       : Error{status.error().code, refuse(status.error().message).message};
-  }
-  if (reinterpret_cast<std::uintptr_t>(given.data()) % tensor.element_size() != 0) {
+  if (!port.has_memory &&
+      reinterpret_cast<std::uintptr_t>(given.data()) % tensor.element_size() != 0) {
     return refuse("must begin at a multiple of its element size " +
                   std::to_string(tensor.element_size()));
+  }
+  if (Status status = port.has_memory ? tensor.resize(given.sizes()) : lend(port, given);
+      !status.ok()) {
+    return refuse("does not fit: " + status.error().message);
+  }
+  if (!port.has_memory || is_empty || given.data() == tensor.data()) {
+    return {};
+  }
+  if (tensor.is_read_only()) {
+    return refuse("is a constant of the program");
+  }
+  Status status = copy_tensor_data(given, tensor);
+  return status.ok() ? status : Error{status.error().code, refuse(status.error().message).message};
+}
+
+/// Points an input to the memory of a caller, which has room for what the caller's tensor may grow
+/// to: that may be less than what the program allows.
+Status Method::State::lend(Port& port, const TensorImpl& given) {
+  TensorImpl& tensor = *port.tensor;
+  const Span<std::int64_t> bounds = values->bounds(tensor);
+  std::array<std::int64_t, kMaximumRank> before;
+  std::copy(bounds.begin(), bounds.end(), before.begin());
+  const auto allowed = meta.plan().values()[port.value].val_as_Tensor().sizes();
+  std::copy(allowed.begin(), allowed.end(), bounds.begin());
+  if (Status status = tensor.resize(given.sizes()); !status.ok()) {
+    std::copy(before.begin(), before.begin() + bounds.size(), bounds.begin());
+    return status;
+  }
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    bounds[i] = std::min(bounds[i], given.bounds()[i]);
   }
   tensor.set_data(given.data());
   tensor.set_read_only(given.is_read_only());

@@ -42,6 +42,7 @@ class Preparation {
   /// Where and how often the instructions use a value.
   struct Use {
     std::size_t writes = 0;
+    std::size_t first = kNever;
     std::size_t last = 0;
     /// A move copies it, or copies to it; or it may be written by who does not say so.
     bool is_entangled = false;
@@ -52,10 +53,19 @@ class Preparation {
     std::uint64_t begin;
     std::uint64_t end;
   };
-  /// A write to planned memory, in the order of the file.
-  struct Write {
+  /// A use of a tensor by an instruction, in the order of the file; reads before writes.
+  struct Touch {
     std::size_t instruction;
     std::size_t value;
+    bool is_written;
+  };
+  /// A result, and everything else that is only another view of it: exporters give a view that
+  /// needs no copy a value of its own in the same place.
+  struct Result {
+    std::size_t value;
+    std::vector<std::size_t> views;
+    /// The last instruction that reads any of them.
+    std::size_t last;
   };
 
   [[nodiscard]] bool jumps_back() const noexcept;
@@ -63,15 +73,25 @@ class Preparation {
   void note_call(std::size_t index, schema::Vector<std::int32_t> arguments, Writes writes);
   void note_use(std::size_t index, std::size_t value, bool is_written);
 
-  /// The only result of a call: a planned tensor of static shape that nothing else writes.
-  [[nodiscard]] std::optional<std::size_t> result_of(std::size_t index) const;
-  [[nodiscard]] bool is_computable(std::size_t index, const std::vector<bool>& results) const;
+  /// The only result of a call: a planned tensor of static shape that nothing else writes, and that
+  /// nobody sees but through itself and its views. Nothing if it cannot be told.
+  [[nodiscard]] std::optional<Result> result_of(std::size_t index);
+  [[nodiscard]] bool find_views(std::size_t index, Result& result);
+  [[nodiscard]] bool is_view(std::size_t index, std::size_t result, std::size_t value) const;
+  /// Whether a caller, or the next execution, sees what is in a region at the end.
+  [[nodiscard]] bool is_visible(const Region& region, std::size_t except);
+  [[nodiscard]] bool is_computable(std::size_t index, const Result& result,
+                                   const std::vector<bool>& results) const;
+  /// Points a result and its views to other memory.
+  void move(const Result& result, void* data, bool is_read_only, bool is_constant,
+            std::optional<Region> region);
   [[nodiscard]] bool is_copy(std::size_t index, std::size_t source, std::size_t result) const;
   /// Whether something writes to a region after one instruction and until another.
   [[nodiscard]] bool is_written_between(std::size_t after, std::size_t until, const Region& region);
   /// Whether a region is only used on the way: written before, and nobody outside can see it.
   [[nodiscard]] bool is_temporary(std::size_t index, const Region& region);
   [[nodiscard]] static bool overlap(const Region& left, const Region& right) noexcept;
+  [[nodiscard]] static bool same(const Region& left, const Region& right) noexcept;
   /// Spends some of what loading may look at; false if nothing is left.
   [[nodiscard]] bool spend() noexcept { return budget_ != 0 && --budget_ != 0; }
 
@@ -82,12 +102,17 @@ class Preparation {
 
   bool is_active_ = false;
   std::vector<Use> uses_;
-  std::vector<Write> writes_;
-  /// Where each value is: its own place at first, that of what it shares memory with afterwards.
+  std::vector<Touch> touches_;
+  /// Values that are seen from outside: inputs, outputs, buffers of the model.
+  std::vector<std::size_t> visible_;
+  /// Where each value was planned.
+  std::vector<std::optional<Region>> planned_;
+  /// Where each value is: where it was planned at first, then where what it shares memory with is.
   std::vector<std::optional<Region>> regions_;
   OwnStorage storage_;
   /// The place in the storage for the result of each instruction; kNever if it is not computed.
   std::vector<std::size_t> places_;
+  std::vector<std::optional<Result>> results_;
   /// How many writes and values may still be looked at, so that loading takes bounded time.
   std::size_t budget_ = 20'000'000;
   /// Where the result that is being computed was to be.

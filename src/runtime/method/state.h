@@ -98,6 +98,7 @@ struct Method::State {
 
  private:
   Status set_tensor(std::size_t index, const TensorImpl& given);
+  Status lend(Port& port, const TensorImpl& given);
   [[nodiscard]] Status check_inputs() const;
   [[nodiscard]] Status run_steps();
   [[nodiscard]] Status check(const Step& step) const;

@@ -106,6 +106,7 @@ class Values::Filling {
         doubles_(layout.make<double>(counted.doubles)),
         owners_(layout.make<std::uint32_t>(counted.tensors)),
         bools_(layout.make<bool>(counted.bools)) {
+    values.integers_ = integers_;
     values.owners_ = owners_;
   }
 

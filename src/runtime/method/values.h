@@ -34,6 +34,12 @@ class Values {
   [[nodiscard]] std::size_t index_of(const TensorImpl* tensor) const noexcept {
     return owners_[static_cast<std::size_t>(tensor - tensors_.data())];
   }
+  /// The bounds of a tensor of this method, which its memory must have room for.
+  [[nodiscard]] Span<std::int64_t> bounds(const TensorImpl& tensor) const noexcept {
+    // The tensor's own pointer to them is to constants.
+    const std::ptrdiff_t offset = tensor.bounds().data() - integers_.data();
+    return {integers_.data() + offset, tensor.rank()};
+  }
   /// The tensor that was made for a value, whatever that refers to now; null if it was none.
   [[nodiscard]] TensorImpl* tensor(std::size_t value) const noexcept { return own_tensors_[value]; }
 
@@ -44,6 +50,8 @@ class Values {
   std::unique_ptr<std::byte[]> memory_;
   Span<EValue> values_;
   Span<TensorImpl> tensors_;
+  /// Sizes, strides and bounds of all tensors.
+  Span<std::int64_t> integers_;
   /// Number of the value of each tensor.
   Span<std::uint32_t> owners_;
   /// The tensor of each value.

@@ -36,8 +36,8 @@ class Text:
         self.files: Files = {name: text.splitlines() for name, text in files.items()}
         self.schema = schema
         self.random = random
-        taken = re.findall(r"brand_new_(\d+)", "".join(files.values()), re.IGNORECASE)
-        self._count = max(map(int, taken), default=0)
+        taken = re.findall(r"brand_new_(\d+)", "\n".join(files.values()).lower())
+        self._count = max(map(int, taken), default=0)  # a rename takes a name away again
 
     def written(self) -> dict[str, str]:
         return {name: "\n".join(lines) + "\n" for name, lines in self.files.items()}

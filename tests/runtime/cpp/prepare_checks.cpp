@@ -73,6 +73,22 @@ void a_view_whose_source_is_overwritten_is_copied() {
   CHECK((result(*method) == Floats{6, 12, 18, 24}));
 }
 
+void other_values_in_the_same_place_move_along() {
+  const Kernels kernels;
+  const auto method = loaded("viewed");
+  CHECK(kernels.view_copy.kernel->bindings == 0);
+  CHECK(kernels.add.kernel->runs == 1);
+  CHECK((result(*method) == Floats{204, 408, 612, 816}));
+  CHECK((result(*method) == Floats{204, 408, 612, 816}));
+}
+
+void what_is_seen_outside_stays_where_it_is() {
+  const Kernels kernels;
+  const auto method = loaded("kept_view");
+  CHECK(kernels.view_copy.kernel->bindings == 1);
+  CHECK((result(*method) == Floats{2, 4, 6, 8}));
+}
+
 void a_kernel_that_is_not_pure_runs_each_time() {
   const Kernels kernels;
   const auto method = loaded("changing");
@@ -144,6 +160,8 @@ int main(int argc, char** argv) {
                         CASE(static_views_share_memory),
                         CASE(nothing_is_prepared_if_it_is_not_wanted),
                         CASE(a_view_whose_source_is_overwritten_is_copied),
+                        CASE(other_values_in_the_same_place_move_along),
+                        CASE(what_is_seen_outside_stays_where_it_is),
                         CASE(a_kernel_that_is_not_pure_runs_each_time),
                         CASE(a_result_that_cannot_be_computed_is_left_to_the_execution),
                         CASE(a_constant_is_copied_to_its_device_once),

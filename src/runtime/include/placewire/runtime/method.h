@@ -28,6 +28,9 @@ using DeviceMap = std::vector<std::pair<Device, Device>>;
 
 class MemoryBlock;
 
+/// Buffer, offset, and the bytes of the program that stand there: null for zeros.
+using Initialized = std::set<std::tuple<std::size_t, std::size_t, const void*>>;
+
 /// The planned memory of one method, or of several that share it.
 ///
 /// One block for each planned buffer that is not empty, on the buffer's device. Host buffers come
@@ -55,9 +58,10 @@ class PlannedMemory {
   [[nodiscard]] PLACEWIRE_API void* data(std::size_t index) const noexcept;
   [[nodiscard]] PLACEWIRE_API std::size_t size(std::size_t index) const noexcept;
   [[nodiscard]] PLACEWIRE_API Device device(std::size_t index) const noexcept;
+  /// Whether a buffer is the host's own memory, of no allocator, and so was zero at first.
+  [[nodiscard]] PLACEWIRE_API bool is_host_memory(std::size_t index) const noexcept;
 
  private:
-  friend class Method;
   friend class MemoryUse;
 
   PlannedMemory();
@@ -65,8 +69,8 @@ class PlannedMemory {
   std::vector<MemoryBlock> blocks_;
   /// Whether a method uses it right now.
   std::atomic<bool> is_in_use_ = false;
-  /// What has been set to an initial value, and by which bytes of the program.
-  std::set<std::tuple<std::size_t, std::size_t, const void*>> initialized_;
+  /// What has been set to its initial value.
+  Initialized initialized_;
 };
 
 /// What a caller may choose when a method is loaded.
