@@ -31,9 +31,34 @@ namespace {
 /// From which device to which: type, index, type, index.
 using DevicePair = std::tuple<std::int8_t, std::int8_t, std::int8_t, std::int8_t>;
 
-/// A method that is loaded, and what its inputs borrow. Keeps the module alive.
+/// A module as long as somebody can still execute it. What backends and delegates of Python's keep
+/// of it refers to the module alone, and is let go when this goes.
+class UsableModule {
+ public:
+  UsableModule(std::shared_ptr<Module> module, std::vector<std::shared_ptr<PythonBackend>> backends)
+      : module_(std::move(module)), backends_(std::move(backends)) {
+    for (const auto& backend : backends_) {
+      backend->set_module(module_);
+    }
+  }
+  UsableModule(const UsableModule&) = delete;
+  UsableModule& operator=(const UsableModule&) = delete;
+  ~UsableModule() {
+    for (const auto& backend : backends_) {
+      backend->let_go();
+    }
+  }
+
+  [[nodiscard]] Module& operator*() const noexcept { return *module_; }
+
+ private:
+  std::shared_ptr<Module> module_;
+  std::vector<std::shared_ptr<PythonBackend>> backends_;
+};
+
+/// A method that is loaded, and what its inputs borrow. Keeps the module usable.
 struct LoadedMethod {
-  std::shared_ptr<Module> module;
+  std::shared_ptr<UsableModule> module;
   Method* method;
   /// By input; only those that are used where they are.
   std::map<std::size_t, BorrowedTensor> borrowed;
@@ -170,10 +195,8 @@ class PythonModule {
       options.kernel_sources.push_back(kernel_source_of(source));
     }
     options.share_memory_arenas = share_memory_arenas;
-    module_ = Module::create(std::move(program), std::move(options));
-    for (const auto& backend : from_python) {
-      backend->set_module(module_);
-    }
+    module_ = std::make_shared<UsableModule>(Module::create(std::move(program), std::move(options)),
+                                             std::move(from_python));
   }
 
   [[nodiscard]] PythonMethod method(std::string_view name) {
@@ -191,10 +214,10 @@ class PythonModule {
  private:
   [[nodiscard]] Result<Method*> load(std::string_view name) const {
     const nb::gil_scoped_release unlocked;
-    return module_->method(name);
+    return (**module_).method(name);
   }
 
-  std::shared_ptr<Module> module_;
+  std::shared_ptr<UsableModule> module_;
   std::map<std::string, std::shared_ptr<LoadedMethod>, std::less<>> methods_;
 };
 

@@ -58,22 +58,26 @@ nb::tuple options_of(const DelegateDescription& description) {
 /// The delegate that a Python backend has loaded.
 class PythonDelegate final : public Delegate {
  public:
-  PythonDelegate(nb::object execute, std::weak_ptr<Module> module)
+  PythonDelegate(std::shared_ptr<nb::object> execute, std::weak_ptr<Module> module)
       : execute_(std::move(execute)), module_(std::move(module)) {}
   ~PythonDelegate() override {
     const nb::gil_scoped_acquire lock;
-    execute_.reset();
+    execute_->reset();
   }
 
   Status execute(Span<EValue* const> arguments) override {
     const nb::gil_scoped_acquire lock;
+    const nb::object function = *execute_;
+    if (!function.is_valid()) {
+      return Error{ErrorCode::INVALID_STATE, "the module that loaded the delegate is gone"};
+    }
     try {
       const nb::object owner = nb::cast(ModuleOwner{module_.lock()});
       nb::list list;
       for (const EValue* const argument : arguments) {
         list.append(to_python(*argument, owner));
       }
-      execute_(nb::tuple(list));
+      function(nb::tuple(list));
     } catch (nb::python_error& exception) {
       exception.restore();
       return take_exception(ErrorCode::INTERNAL);
@@ -84,7 +88,7 @@ class PythonDelegate final : public Delegate {
   }
 
  private:
-  nb::object execute_;
+  std::shared_ptr<nb::object> execute_;
   std::weak_ptr<Module> module_;
 };
 
@@ -96,6 +100,12 @@ PythonBackend::PythonBackend(nb::object backend)
 PythonBackend::~PythonBackend() {
   const nb::gil_scoped_acquire lock;
   backend_.reset();
+}
+
+void PythonBackend::let_go() {
+  for (const auto& function : functions_) {
+    function->reset();
+  }
 }
 
 Result<std::unique_ptr<Delegate>> PythonBackend::load(const DelegateDescription& description) {
@@ -114,8 +124,9 @@ Result<std::unique_ptr<Delegate>> PythonBackend::load(const DelegateDescription&
                                  nb::tuple(arguments),
                                  std::string(description.method)};
     const nb::object delegate = backend_.attr("load")(seen);
-    return std::unique_ptr<Delegate>(
-        std::make_unique<PythonDelegate>(delegate.attr("execute"), module_));
+    const auto& function =
+        functions_.emplace_back(std::make_shared<nb::object>(delegate.attr("execute")));
+    return std::unique_ptr<Delegate>(std::make_unique<PythonDelegate>(function, module_));
   } catch (nb::python_error& exception) {
     exception.restore();
     return take_exception(ErrorCode::DELEGATE_INVALID_COMPATIBILITY);

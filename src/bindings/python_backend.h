@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "placewire/runtime/backend.h"
 #include "placewire/runtime/module.h"
@@ -16,7 +17,8 @@ namespace placewire::bindings {
 /// returns has `execute(arguments)`.
 ///
 /// Exceptions become Errors, and are the cause of what Python code sees in the end. Tensors that
-/// Python code keeps keep the module alive.
+/// Python code keeps keep the module alive. A delegate that keeps its own would so keep itself:
+/// `let_go` opens that circle.
 /// Threads: takes the interpreter lock where it needs it.
 class PythonBackend final : public Backend {
  public:
@@ -27,6 +29,10 @@ class PythonBackend final : public Backend {
   /// Says whose delegates it runs; before the module loads any.
   void set_module(std::weak_ptr<Module> module) { module_ = std::move(module); }
 
+  /// Forgets the Python objects of all delegates: nobody is left who could execute them. Needs the
+  /// interpreter lock. The module must be kept alive meanwhile.
+  void let_go();
+
   [[nodiscard]] std::string_view id() const noexcept override { return id_; }
   [[nodiscard]] Result<std::unique_ptr<Delegate>> load(
       const DelegateDescription& description) override;
@@ -35,6 +41,8 @@ class PythonBackend final : public Backend {
   nanobind::object backend_;
   std::string id_;
   std::weak_ptr<Module> module_;
+  /// The functions `execute` of its delegates, shared with them.
+  std::vector<std::shared_ptr<nanobind::object>> functions_;
 };
 
 /// Adds the class `DelegateDescription` to the module.
