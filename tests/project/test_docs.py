@@ -52,7 +52,7 @@ def workplace(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("schema", "generated"):
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for path in corpus.glob("*.pte"):
+    for path in (*corpus.glob("*.pte"), *corpus.glob("*.npz")):
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -24,11 +24,22 @@ class AddingBackend:
 
     devices: Mapping[str, SimulatedDevice] = field(default_factory=dict)
     id: str = "BackendWithCompilerDemo"
-    loaded: list[core.DelegateDescription] = field(default_factory=list)
+    loaded: list[dict[str, object]] = field(default_factory=list)
 
     def load(self, description: core.DelegateDescription) -> Adding:
         assert b"aten.add.Tensor" in bytes(description.blob)
-        self.loaded.append(description)
+        # Facts only: the description itself belongs to the module, which owns this backend.
+        self.loaded.append(
+            {
+                "blob": bytes(description.blob),
+                "is_blob_readonly": description.blob.readonly,
+                "options": description.options,
+                "device": str(description.device),
+                "method": description.method,
+                "arguments": [str(tensor.device) for tensor in description.arguments],
+                "named_data": description.named_data("nothing"),
+            }
+        )
         return Adding(self.devices)
 
 

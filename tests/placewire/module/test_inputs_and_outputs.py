@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from placewire_schema.errors import BusyError, InvalidArgumentError, InvalidTypeError
 
-from placewire import Module, Tensor
+from placewire import ExportConfig, Module, Tensor, export
 from placewire.pytest_plugin import Simulate
 from placewire.tensors import copy_tensor, to_numpy
 from tests.placewire.module.adding_backend import Adding, AddingBackend
@@ -21,6 +21,8 @@ from tests.placewire.module.adding_backend import Adding, AddingBackend
 pytest_plugins = ["placewire.pytest_plugin"]
 
 torch = pytest.importorskip("torch")
+
+from placewire.backends import CudaPartitioner, TorchBackend  # noqa: E402
 
 X = np.arange(4, dtype=np.float32).reshape(2, 2)
 
@@ -99,7 +101,7 @@ def test_a_tensor_that_does_not_fit_is_an_error_that_names_the_input(
 
 @pytest.mark.parametrize("given", [None, 3, "text", [[1.0, 2.0], [3.0, 4.0]]])
 def test_what_is_no_tensor_is_an_error_that_names_the_input(add: Module, given: object) -> None:
-    with pytest.raises(InvalidTypeError, match="add: input 1: .* is no tensor"):
+    with pytest.raises(InvalidTypeError, match=r"add: input 1: .* is no tensor"):
         add.add(X, given)
 
 
@@ -207,3 +209,31 @@ def test_a_call_during_another_threads_is_busy(corpus: Path) -> None:
         may_leave.set()
         thread.join()
     assert (np.asarray(results[0]) == X + X).all()
+
+
+def test_with_skipped_copies_inputs_and_outputs_stay_on_the_device(simulate: Simulate) -> None:
+    class Doubling(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def forward(self, x: Any) -> Any:
+            return x + x
+
+    device = simulate("cuda:0")
+    config = ExportConfig(skip_h2d_for_method_inputs=True, skip_d2h_for_method_outputs=True)
+    artifact = export(
+        Doubling(), (torch.ones(2, 2),), partitioners=[CudaPartitioner()], config=config
+    )
+    with Module(artifact.pte, backends=[TorchBackend()]) as module:
+        there = copy_tensor(X, "cuda:0")
+        result = module.forward(there)
+        assert isinstance(result, Tensor)
+        assert str(result.device) == "cuda:0"
+        copies = device.count("copy_device_to_host").calls
+        assert (to_numpy(result) == X + X).all()
+        assert device.count("copy_device_to_host").calls == copies + 1
+        with pytest.raises(InvalidArgumentError, match=r"input 0 must be like .* on cuda:0"):
+            module.forward(X)
+        again = module.forward(result)
+        assert (to_numpy(result) == X + X).all()
+        assert (to_numpy(again) == 4 * X).all()
+    with Module(artifact.pte, backends=[TorchBackend()], copy_inputs=True) as module:
+        assert (to_numpy(module.forward(X)) == X + X).all()
+        del module

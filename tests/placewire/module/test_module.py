@@ -20,7 +20,7 @@ from placewire import Module
 from placewire.device import Device
 from placewire.pytest_plugin import Simulate
 from placewire.testing import SimulatedDevice
-from tests.placewire.module.adding_backend import AddingBackend
+from tests.placewire.module.adding_backend import Adding, AddingBackend
 
 pytest_plugins = ["placewire.pytest_plugin"]
 
@@ -77,13 +77,12 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
 def test_a_closed_module_is_refused_and_says_so(corpus: Path) -> None:
     with Module(corpus / "constmethods.pte") as module:
         get_vocab = module.get_vocab
-        assert not module.is_closed
-    assert module.is_closed
     assert repr(module).endswith("constmethods.pte, closed>")
     with pytest.raises(InvalidStateError, match="is closed"):
         module.method("get_vocab")
     with pytest.raises(InvalidStateError, match="is closed"):
         module.__enter__()
+    assert module.is_closed
     assert get_vocab() == 32000
 
 
@@ -158,7 +157,8 @@ def test_a_library_that_there_is_not_is_refused(corpus: Path) -> None:
 
 def test_what_fails_to_load_leaves_nothing_on_the_device(corpus: Path) -> None:
     class Refusing(AddingBackend):
-        def load(self, description: object) -> object:  # type: ignore[override]
+        def load(self, description: object) -> Adding:
+            del description
             raise RuntimeError("not today")
 
     with SimulatedDevice("cuda:0") as device:

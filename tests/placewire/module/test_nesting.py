@@ -11,7 +11,7 @@ from placewire_schema.errors import InvalidArgumentError, InvalidProgramError
 
 from placewire.module.nesting import Nesting, parse_nesting
 
-LEAF = {"type": None, "context": None, "children_spec": []}
+LEAF: dict[str, object] = {"type": None, "context": None, "children_spec": []}
 
 
 def node(kind: str, context: object, *children: object) -> dict[str, object]:

@@ -38,7 +38,11 @@ def test_a_signature_shows_a_call() -> None:
         ((1,), {}, "forward takes 2 arguments, forward(*, (*, *), mask=*); 1 were given"),
         ((1, 2), {"mask": 4}, "args[1] is a int; expected a tuple of 2"),
         ((1, (2, 3)), {}, "kwargs lacks 'mask'; its keys are: 'mask'"),
-        ((1, (2, 3)), {"masc": 1, "mask": 2}, "kwargs has the unknown 'masc'; its keys are: 'mask'"),
+        (
+            (1, (2, 3)),
+            {"m": 1, "mask": 2},
+            "kwargs has the unknown 'm'; its keys are: 'mask'",
+        ),
     ],
 )
 def test_a_call_that_does_not_fit_is_refused(
