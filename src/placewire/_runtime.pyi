@@ -194,9 +194,6 @@ class Tensor:
     def shape(self) -> tuple[int, ...]:
         """Sizes now."""
     @property
-    def host_address(self) -> int | None:
-        """Where code that plays the device's part finds the bytes on the host, if it can."""
-    @property
     def strides(self) -> tuple[int, ...]:
         """Steps between elements, counted in elements."""
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,19 +20,23 @@ import placewire  # noqa: E402
 
 from .random_models import RandomModel, arguments, random_models  # noqa: E402
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.export import ExportedProgram
+
 EXAMPLES = int(os.environ.get("PLACEWIRE_EXAMPLES", "200"))
 
-compared: Counter[str] = Counter()
+compared: Counter[tuple[str, str]] = Counter()
 """How often each pair of exporter and runtime was compared with eager."""
 
 
-def of_executorch(pte: bytes, inputs: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
+def of_executorch(pte: bytes, inputs: tuple[Tensor, ...]) -> list[Tensor]:
     program = executorch_runtime.Runtime.get().load_program(pte)
     found = program.load_method("forward").execute([item.clone() for item in inputs])
     return [item.clone() for item in found]
 
 
-def of_placewire(pte: bytes, inputs: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
+def of_placewire(pte: bytes, inputs: tuple[Tensor, ...]) -> list[Tensor]:
     with placewire.Module(pte) as module:
         return list(module.forward(*inputs))
 
@@ -39,7 +44,7 @@ def of_placewire(pte: bytes, inputs: tuple[torch.Tensor, ...]) -> list[torch.Ten
 RUNTIMES = {"ExecuTorch": of_executorch, "placewire": of_placewire}
 
 
-def exported_by_executorch(exported: torch.export.ExportedProgram) -> bytes | None:
+def exported_by_executorch(exported: ExportedProgram) -> bytes | None:
     """Its .pte, or None where its own pipeline refuses the model, for whatever reason."""
     config = exir.EdgeCompileConfig(_check_ir_validity=False)
     try:

@@ -34,8 +34,12 @@ class _Stop(TorchDispatchMode):
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
         names = [argument.name for argument in func._schema.arguments]
-        defaults = {argument.name: argument.default_value for argument in func._schema.arguments}
-        raise _ReachedError(func, defaults | dict(zip(names, args, strict=False)) | (kwargs or {}))
+        found: dict[str, object] = {
+            argument.name: argument.default_value for argument in func._schema.arguments
+        }
+        found.update(zip(names, args, strict=False))
+        found.update(kwargs or {})
+        raise _ReachedError(func, found)
 
 
 def reaches(call: Call, overload: OpOverload, arguments: Sequence[object]) -> bool:
@@ -46,7 +50,7 @@ def reaches(call: Call, overload: OpOverload, arguments: Sequence[object]) -> bo
     positional = [_at(place, arguments) for place in call.positional]
     keywords = {name: _at(place, arguments) for name, place in call.keywords}
     try:
-        with warnings.catch_warnings(), _Stop():
+        with warnings.catch_warnings(), _Stop():  # type: ignore[no-untyped-call]
             warnings.simplefilter("error")
             call.function(*positional, **keywords)
     except _ReachedError as reached:

@@ -8,7 +8,7 @@ import torch
 from placewire.aot.target import target_of
 from placewire.kernels.copies import DIM_ORDER_SCHEMAS
 from placewire.kernels.direct import HOMES, call_through
-from placewire.kernels.operators import find_operator
+from placewire.kernels.operators import TorchOperator, find_operator
 from tests.placewire.kernels.reached import reaches, samples
 
 KERNELS = sorted(target_of("executorch-1.5").kernels)
@@ -101,7 +101,7 @@ def test_operators_whose_sizes_depend_on_data_say_so() -> None:
     ]
 
 
-def _operator(name: str):  # noqa: ANN202 - a TorchOperator, which tests import from nowhere else
+def _operator(name: str) -> TorchOperator:
     operator = find_operator(name)
     assert operator is not None
     return operator
