@@ -177,3 +177,27 @@ def test_an_input_that_is_on_the_device_already_is_refused_where_the_host_is_exp
         corpus / "dev_add.pte", backends=[AddingBackend({"cuda:0": device})], copy_inputs=True
     )
     assert (copying.forward(there, Y) == X + Y).all()
+
+
+def test_a_delegate_that_keeps_its_arguments_goes_with_its_module(corpus: Path) -> None:
+    class Keeping(Adding):
+        kept: tuple[object, ...] = ()
+
+        def execute(self, arguments: tuple[object, ...]) -> None:
+            self.kept = arguments
+            super().execute(arguments)
+
+    class KeepingBackend(AddingBackend):
+        def load(self, description: object) -> Adding:
+            del description
+            delegate = Keeping({})
+            made.append(weakref.ref(delegate))
+            return delegate
+
+    made: list[weakref.ref[Adding]] = []
+    with Module(corpus / "dev_cpu_spec.pte", backends=[KeepingBackend()]) as module:
+        assert (module.forward(X, Y) == X + Y).all()
+        (kept,) = made
+        assert kept() is not None
+    gc.collect()
+    assert kept() is None
