@@ -6,6 +6,7 @@ from .devices import PropagateDevicePass
 from .export import Artifact, InvalidOutputError, UnsupportedError, export
 from .graph import GraphInput, InputKind, MethodGraph
 from .invariants import InvalidGraphError
+from .named_data import CompiledPart, NamedData, NamedDataError
 from .partition import (
     Backend,
     EverythingPartitioner,
@@ -21,6 +22,7 @@ from .specs import TensorSpec, UnboundedSizeError, spec_of, specs_of
 __all__ = [
     "Artifact",
     "Backend",
+    "CompiledPart",
     "Copies",
     "EverythingPartitioner",
     "ExportConfig",
@@ -30,6 +32,8 @@ __all__ = [
     "InvalidOutputError",
     "MethodGraph",
     "MethodReport",
+    "NamedData",
+    "NamedDataError",
     "OperatorPartitioner",
     "Partition",
     "PartitionError",
