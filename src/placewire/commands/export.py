@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -57,6 +59,9 @@ def export(
     stacktraces: Annotated[
         bool, typer.Option("--stacktraces", help="Write source lines into the program.")
     ] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="If it fails, show where in full.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the report as JSON to stdout.")
     ] = False,
@@ -71,6 +76,8 @@ def export(
     from placewire.aot import export as export_model
     from placewire.aot.source import SourceError, load_source
 
+    from .failures import failure
+
     config = ExportConfig(
         compat=compat.value,
         planner=planner.value,
@@ -79,20 +86,34 @@ def export(
         stacktraces=stacktraces,
     )
     partitioners = _partitioners(device)
+    if not traceback:
+        _quieten_torch()
     try:
         model, args, kwargs = load_source(source)
     except SourceError as error:
         raise typer.BadParameter(str(error)) from None
+    except Exception as error:
+        raise fail(failure(f"{source} cannot be loaded", error, whole=traceback)) from None
     try:
         say("exporting ...")
         artifact = export_model(model, args, kwargs, partitioners=partitioners, config=config)
     except (UnsupportedError, UnboundedSizeError, InvalidOutputError) as error:
         raise fail(str(error)) from None
+    except Exception as error:
+        raise fail(failure(f"{source} cannot be exported", error, whole=traceback)) from None
     artifact.save(out)
     if as_json:
         typer.echo(json.dumps(_as_json(artifact), indent=2))
     else:
         _show(out, artifact)
+
+
+def _quieten_torch() -> None:
+    """Keep tracebacks that torch logs of what it then raises away, unless logs are asked for."""
+    from torch._logging import set_logs  # type: ignore[attr-defined]
+
+    if "TORCH_LOGS" not in os.environ:
+        set_logs(all=logging.CRITICAL)
 
 
 def _partitioners(device: str | None) -> list[Partitioner]:

@@ -26,7 +26,7 @@ class Remote(torch.Tensor):
     copies = 0
 
     @staticmethod
-    def __new__(cls, held: torch.Tensor) -> Remote:
+    def __new__(cls: type[Remote], held: torch.Tensor) -> Remote:
         made: Remote = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
             cls, held.shape, strides=held.stride(), dtype=held.dtype, device="cuda:0"
         )
