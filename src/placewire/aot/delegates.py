@@ -229,8 +229,8 @@ def lower_delegates(method: MethodGraph, named_data: NamedDataPool) -> None:
         NamedDataError: Two delegates give different data the same name, or one a name that is ours.
     """
     for name, delegate in method.delegates.items():
-        made = delegate.backend.preprocess(delegate.program, delegate.compile_specs)
-        part = CompiledPart(made) if isinstance(made, bytes) else made
+        made: Any = delegate.backend.preprocess(delegate.program, delegate.compile_specs)
+        part: Any = CompiledPart(made) if isinstance(made, bytes) else made
         if not isinstance(part, CompiledPart) or not isinstance(part.blob, bytes):
             found = made.blob if isinstance(made, CompiledPart) else made
             raise TypeError(

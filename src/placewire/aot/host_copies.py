@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 __all__ = ["HostCopies"]
 
@@ -23,9 +24,8 @@ class HostCopies:
         """The tensor on the host, without gradients; one on `meta` has no data and stays there."""
         if tensor.device.type in ("cpu", "meta"):
             return tensor.detach()
-        if is_traceable_wrapper_subclass(tensor) or type(tensor).__torch_dispatch__ is not (
-            torch.Tensor.__torch_dispatch__
-        ):
+        kind: Any = type(tensor)
+        if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
             return self._copied_whole(tensor)
         return self._copied_storage(tensor)
 
@@ -41,6 +41,6 @@ class HostCopies:
         storage = tensor.untyped_storage()
         known = self._storages.get(storage._cdata)
         if known is None:
-            known = self._storages[storage._cdata] = tensor, storage.cpu()
+            known = self._storages[storage._cdata] = tensor, storage.cpu()  # type: ignore[no-untyped-call]
         host = torch.empty(0, dtype=tensor.dtype)
-        return host.set_(known[1], tensor.storage_offset(), tensor.shape, tensor.stride())  # type: ignore[call-overload,no-any-return]
+        return host.set_(known[1], tensor.storage_offset(), tensor.shape, tensor.stride())

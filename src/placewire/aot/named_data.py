@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from placewire_schema.program import NamedData as NamedEntry
 
@@ -62,7 +62,7 @@ class NamedDataPool:
         self._names: dict[str, tuple[bytes, str]] = {}
         self._kept: dict[bytes, _Kept] = {}
 
-    def add(self, owner: str, named_data: Mapping[str, NamedData]) -> None:
+    def add(self, owner: str, named_data: Any) -> None:
         """Take the data of a delegate.
 
         Args:
@@ -80,7 +80,7 @@ class NamedDataPool:
         for name, item in named_data.items():
             self._add(owner, name, item)
 
-    def _add(self, owner: str, name: str, item: NamedData) -> None:
+    def _add(self, owner: str, name: Any, item: Any) -> None:
         if not (isinstance(name, str) and isinstance(item, NamedData)) or not isinstance(
             item.data, bytes
         ):

@@ -9,8 +9,11 @@ import torch
 from .graph import InputKind, Unsupported, source_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from torch import fx
 
+    from .fakes import Size
     from .graph import MethodGraph
 
 __all__ = ["unbounded_sizes"]
@@ -39,8 +42,9 @@ def _find(method: MethodGraph, known: set[object], found: list[Unsupported]) -> 
         for tensor in value if isinstance(value, tuple) else (value,):
             if not isinstance(tensor, torch.Tensor):
                 continue
-            for dimension, size in enumerate(tensor.shape):
-                if method.fakes.upper_bound(size) is not None:
+            sizes: Iterable[Size] = tensor.shape
+            for dimension, size in enumerate(sizes):
+                if isinstance(size, int) or method.fakes.upper_bound(size) is not None:
                     continue
                 symbols = size.node.expr.free_symbols
                 if not symbols <= known:
