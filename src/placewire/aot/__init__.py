@@ -6,6 +6,7 @@ from .devices import PropagateDevicePass
 from .export import Artifact, InvalidOutputError, UnsupportedError, export
 from .graph import GraphInput, InputKind, MethodGraph
 from .invariants import InvalidGraphError
+from .memory import BufferPlan
 from .named_data import CompiledPart, NamedData, NamedDataError
 from .partition import (
     Backend,
@@ -17,11 +18,13 @@ from .partition import (
 )
 from .passes import Pass, PassOrderError, PassResult
 from .report import Copies, MethodReport, Report
+from .shared_buffers import SharedBufferError
 from .specs import TensorSpec, UnboundedSizeError, spec_of, specs_of
 
 __all__ = [
     "Artifact",
     "Backend",
+    "BufferPlan",
     "CompiledPart",
     "Copies",
     "EverythingPartitioner",
@@ -44,6 +47,7 @@ __all__ = [
     "PredicatePartitioner",
     "PropagateDevicePass",
     "Report",
+    "SharedBufferError",
     "TensorSpec",
     "UnboundedSizeError",
     "UnsupportedError",

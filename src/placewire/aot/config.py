@@ -33,6 +33,10 @@ class ExportConfig(BaseModel):
             copy.
         skip_d2h_for_method_outputs: Outputs that a delegate computes stay on its device, in memory
             that the caller brings; those that are views of other tensors, in planned memory.
+        share_mutable_buffers: Buffers of the model that any method changes are one for all methods:
+            each is at the same place in all of them, in planned buffers of their own, so that a
+            runtime which shares memory between methods sees one cache. Without, every method plans
+            its own.
         enable_device_memory_planning: Plan a buffer for every device. Without, what delegates take
             and give is labelled with their device and planned on the CPU, and no copies are made.
         stacktraces: Write the source lines of every instruction into the program.
@@ -47,6 +51,7 @@ class ExportConfig(BaseModel):
     planner: Mode = "fast"
     skip_h2d_for_method_inputs: PerMethod = False
     skip_d2h_for_method_outputs: PerMethod = False
+    share_mutable_buffers: bool = False
     enable_device_memory_planning: bool = True
     stacktraces: bool = False
     names: bool = True

@@ -52,9 +52,12 @@ class PropagateDevicePass:
         config: Of it count `compat`, the skip flags and `enable_device_memory_planning`. Without
             device memory planning, what delegates on a device take and give is labelled with it,
             and no copies are inserted.
+        homes: Where the buffers are that methods share, by name, as `shared_homes` says; None if
+            each method decides for itself.
     """
 
     config: ExportConfig
+    homes: Mapping[str, Device] | None = None
     name: str = "propagate devices"
     requires: frozenset[str] = frozenset({"specs"})
     ensures: frozenset[str] = frozenset({"devices"})
@@ -69,8 +72,9 @@ class PropagateDevicePass:
             constants_of(method),
             self.config.for_method("skip_h2d_for_method_inputs", method.name),
             self.config.for_method("skip_d2h_for_method_outputs", method.name),
+            homes=self.homes,
         )
-        changed = _has_devices(method)
+        changed = _has_devices(method) or _has_homes(method, self.homes or {})
         if changed:
             placement.run()
         return PassResult(changed, _summary(method))
@@ -97,6 +101,11 @@ def _has_devices(method: MethodGraph) -> bool:
     """Whether a delegate in a method, or in one of its bodies, is on a device."""
     calls = (call for part in methods_in(method) for call in delegate_calls(part))
     return any(call.delegate.device is not None for call in calls)
+
+
+def _has_homes(method: MethodGraph, homes: Mapping[str, Device]) -> bool:
+    """Whether a method has a buffer that others keep on a device."""
+    return any(given.is_state and given.name in homes for given in method.inputs)
 
 
 def _label(method: MethodGraph) -> bool:
@@ -126,6 +135,7 @@ class _Placement:
         skip_inputs: User inputs for delegates are on their device already.
         skip_outputs: Results stay on the device that they are computed on.
         surroundings: The graph around it, if it is a body of control flow.
+        homes: Where the buffers are that methods share, if they share them.
     """
 
     method: MethodGraph
@@ -134,6 +144,7 @@ class _Placement:
     skip_inputs: bool = False
     skip_outputs: bool = False
     surroundings: Surroundings | None = None
+    homes: Mapping[str, Device] | None = None
     _roots: dict[fx.Node, fx.Node] = field(default_factory=dict)
     _members: dict[fx.Node, list[fx.Node]] = field(default_factory=dict)
     _homes: dict[fx.Node, Device] = field(default_factory=dict)
@@ -147,7 +158,7 @@ class _Placement:
         remove_dead_code(self.method)
         self._inputs = dict(zip(self.method.placeholders, self.method.inputs, strict=True))
         if self.direct:
-            states = make_states_resident(self.method, self._inputs)
+            states = make_states_resident(self.method, self._inputs, self.homes)
             self._homes.update(states)
         self._find_homes()
         for node in list(self.method.graph.nodes):

@@ -23,6 +23,7 @@ from .devices import PropagateDevicePass
 from .emit import BlobPool, ConstantPool, emit_constant_method, emit_method
 from .in_place import write_in_place
 from .invariants import CheckedPass
+from .joint_plan import plan_jointly
 from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
 from .named_data import NamedDataPool
@@ -30,6 +31,8 @@ from .partition import Partitioner, partition, preserved_operators
 from .passes import Pass, run_passes
 from .recipes import Recipes
 from .report import Report, report_of
+from .residents import shared_homes
+from .shared_buffers import mark_shared_buffers
 from .simplify import simplify
 from .specs import add_specs
 from .target import target_of
@@ -127,6 +130,7 @@ def export(
     Raises:
         TypeError: An argument is not of the kind described above.
         ValueError: A setting has a value that it cannot have; pydantic's `ValidationError`.
+        SharedBufferError: With `share_mutable_buffers`, methods have different buffers of one name.
         UnsupportedError: The model has operators or constructs that cannot be exported, or sizes
             that nothing bounds; all of them are listed.
         PartitionError: A partitioner gives partitions that no order of the graph can call.
@@ -147,8 +151,8 @@ def export(
     with _paused_collector():
         lowering = _Lowering(config, report, tuple(partitioners), tuple(passes))
         methods = lowering.decomposed(programs)
-        planned = [lowering.planned(method) for method in methods]
-        return lowering.artifact(planned, getters)
+        lowering.run_passes(methods)
+        return lowering.artifact(methods, lowering.planned(methods), getters)
 
 
 @contextmanager
@@ -262,13 +266,19 @@ class _Lowering:
         self.notes: dict[str, dict[str, str]] = {}
 
     def decomposed(self, programs: Mapping[str, ExportedProgram]) -> list[MethodGraph]:
-        methods, unsupported = [], []
-        preserved = preserved_operators(self.partitioners)
-        for name, program in programs.items():
-            with self.report.stage("decompose"):
+        captured, unsupported = [], []
+        with self.report.stage("decompose"):
+            for name, program in programs.items():
                 method, refused = capture(name, program)
+                captured.append(method)
                 unsupported += refused
-                method, missing = decompose(method, Recipes(method.fakes, self.target, preserved))
+            if self.config.share_mutable_buffers:
+                mark_shared_buffers(captured)
+        methods = []
+        preserved = preserved_operators(self.partitioners)
+        for whole in captured:
+            with self.report.stage("decompose"):
+                method, missing = decompose(whole, Recipes(whole.fakes, self.target, preserved))
             if self.partitioners:
                 method, missing = self._partitioned(method)
             unsupported += missing
@@ -290,30 +300,60 @@ class _Lowering:
         with self.report.stage("decompose"):
             return decompose(method, Recipes(method.fakes, self.target))
 
-    def planned(self, method: MethodGraph) -> tuple[MethodGraph, MemoryPlan]:
-        devices = self.config.enable_device_memory_planning
-        with self.report.stage("layouts"):
-            make_layouts_explicit(method)
-        with self.report.stage("simplify"):
-            simplify(method)
-            write_in_place(method, self.target)
-        with self.report.stage("specs"):
-            add_specs(method, names=self.config.names)
+    def run_passes(self, methods: Sequence[MethodGraph]) -> None:
+        """Settle everything about the tensors of the methods but their places in memory."""
+        for method in methods:
+            with self.report.stage("layouts"):
+                make_layouts_explicit(method)
+            with self.report.stage("simplify"):
+                simplify(method)
+                write_in_place(method, self.target)
+            with self.report.stage("specs"):
+                add_specs(method, names=self.config.names)
         with self.report.stage("passes"):
-            passes: list[Pass] = [PropagateDevicePass(self.config)]
+            homes = shared_homes(methods) if self._shares_on_devices else None
+            devices = self.config.enable_device_memory_planning
+            passes: list[Pass] = [PropagateDevicePass(self.config, homes)]
             passes += [CheckedPass(step, self.target, devices) for step in self.passes]
             passes.append(ShareMemory())
-            results = run_passes(passes, method, {"kernels", "specs"})
-        self.notes[method.name] = {
-            name: result.summary for name, result in results.items() if result.summary
-        }
+            for method in methods:
+                results = run_passes(passes, method, {"kernels", "specs"})
+                self.notes[method.name] = {
+                    name: result.summary for name, result in results.items() if result.summary
+                }
+
+    @property
+    def _shares_on_devices(self) -> bool:
+        config = self.config
+        return (
+            config.share_mutable_buffers
+            and config.compat == "placewire"
+            and config.enable_device_memory_planning
+        )
+
+    def planned(self, methods: Sequence[MethodGraph]) -> list[MemoryPlan]:
+        config, devices = self.config, self.config.enable_device_memory_planning
         with self.report.stage("plan memory"):
-            return method, plan_memory(
-                method, self.config.alignment, self.config.planner, devices=devices
-            )
+            if config.share_mutable_buffers:
+                joint = plan_jointly(
+                    methods,
+                    self.initial_values.index_of,
+                    config.alignment,
+                    config.planner,
+                    devices=devices,
+                )
+                self.report.shared_buffers = tuple(joint.shared)
+                return joint.methods
+            return [
+                plan_memory(method, config.alignment, config.planner, devices=devices)
+                for method in methods
+            ]
 
     def artifact(
-        self, methods: list[tuple[MethodGraph, MemoryPlan]], getters: Mapping[str, Any]
+        self,
+        methods: Sequence[MethodGraph],
+        memory_plans: Sequence[MemoryPlan],
+        getters: Mapping[str, Any],
     ) -> Artifact:
         with self.report.stage("emit"):
             plans = [
@@ -326,15 +366,14 @@ class _Lowering:
                     self.blobs,
                     stacktraces=self.config.stacktraces,
                 )
-                for method, plan in methods
+                for method, plan in zip(methods, memory_plans, strict=True)
             ]
             constant_plans = [
                 emit_constant_method(name, value, self.constants, self.initial_values)
                 for name, value in getters.items()
             ]
-        for (method, memory), plan in zip(methods, plans, strict=True):
-            notes = self.notes[method.name]
-            self.report.methods[plan.name] = report_of(plan, memory, notes)
+        for plan, memory in zip(plans, memory_plans, strict=True):
+            self.report.methods[plan.name] = report_of(plan, memory, self.notes[plan.name])
         with self.report.stage("container"):
             file = assemble(
                 plans,

@@ -69,17 +69,28 @@ class GraphInput:
         value: The tensor of a parameter, buffer or constant; the number or string that a user input
             was exported with, if it is not a tensor; else None.
         mutated: The method writes to it (`aten.copy_` nodes at the end of the graph do it).
+        shared: Another method of the program writes to it, and both are to see one value.
     """
 
     kind: InputKind
     name: str
     value: Any = None
     mutated: bool = False
+    shared: bool = False
 
     @property
     def is_constant(self) -> bool:
         """Whether its value is known and never changes."""
-        return self.kind not in (InputKind.USER, InputKind.OPERAND) and not self.mutated
+        return self._is_of_model and not self.is_state
+
+    @property
+    def is_state(self) -> bool:
+        """Whether it belongs to the model and its value changes from call to call."""
+        return self._is_of_model and (self.mutated or self.shared)
+
+    @property
+    def _is_of_model(self) -> bool:
+        return self.kind not in (InputKind.USER, InputKind.OPERAND)
 
 
 @dataclass(slots=True)

@@ -16,11 +16,11 @@ from .graph import InputKind, MethodGraph
 from .specs import Place, TensorSpec, specs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from placewire.device import Device
 
-__all__ = ["BufferPlan", "Lifetime", "MemoryPlan", "lifetimes", "plan_memory"]
+__all__ = ["BufferPlan", "Lifetime", "MemoryPlan", "lifetimes", "plan_group", "plan_memory"]
 
 
 @dataclass(slots=True)
@@ -41,6 +41,7 @@ class BufferPlan:
         size: Bytes.
         lower_bound: The most bytes that live at once: no plan can do with less.
         tensors: How many tensors lie in it.
+        shared: It holds what methods share: see `plan_jointly`.
     """
 
     device: Device
@@ -48,6 +49,7 @@ class BufferPlan:
     size: int
     lower_bound: int
     tensors: int
+    shared: bool = False
 
 
 @dataclass(slots=True)
@@ -76,16 +78,25 @@ def plan_memory(
     for spec in living:
         groups[spec.device if devices else CPU, spec.pool].append(spec)
     result = MemoryPlan()
-    for number, (device, pool) in enumerate(sorted(groups), 1):
-        specs = groups[device, pool]
-        tensors = [(spec.nbytes, living[spec].first, living[spec].end) for spec in specs]
-        planned = plan(tensors, mode=mode, alignment=alignment)
-        for spec, offset in zip(specs, planned.offsets.tolist(), strict=True):
-            spec.place = Place(number, offset)
-        result.buffers.append(
-            BufferPlan(device, pool, planned.total, planned.lower_bound, len(specs))
-        )
+    for number, group in enumerate(sorted(groups), 1):
+        result.buffers.append(plan_group(number, group, groups[group], living, alignment, mode))
     return result
+
+
+def plan_group(
+    number: int,
+    group: tuple[Device, int],
+    specs: Sequence[TensorSpec],
+    living: Mapping[TensorSpec, Lifetime],
+    alignment: int,
+    mode: Mode,
+) -> BufferPlan:
+    """Give the tensors of one device and pool their places in the buffer of a number."""
+    tensors = [(spec.nbytes, living[spec].first, living[spec].end) for spec in specs]
+    planned = plan(tensors, mode=mode, alignment=alignment)
+    for spec, offset in zip(specs, planned.offsets.tolist(), strict=True):
+        spec.place = Place(number, offset)
+    return BufferPlan(*group, planned.total, planned.lower_bound, len(specs))
 
 
 def lifetimes(method: MethodGraph) -> dict[TensorSpec, Lifetime]:

@@ -38,7 +38,8 @@ class MethodReport:
         operators: Calls of each kernel by name, the most frequent first.
         delegates: How many subgraphs backends run.
         copies: Copies between devices by direction: `H2D`, `D2H`, `D2D`.
-        buffers: The planned buffers, with the least bytes that any plan needs beside the planned.
+        buffers: The planned buffers that it has for itself, with the least bytes that any plan
+            needs beside the planned.
         notes: What the passes have to say, by name.
     """
 
@@ -57,10 +58,13 @@ class Report:
     Attributes:
         seconds: Time of each stage, over all methods, in the order of the stages.
         methods: The methods by name.
+        shared_buffers: With `share_mutable_buffers`, the planned buffers that are the same for all
+            methods that use them.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
     methods: dict[str, MethodReport] = field(default_factory=dict)
+    shared_buffers: tuple[BufferPlan, ...] = ()
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -97,7 +101,7 @@ def report_of(plan: ExecutionPlan, memory: MemoryPlan, notes: dict[str, str]) ->
         operators=dict(sorted(calls.items(), key=lambda item: (-item[1], item[0]))),
         delegates=len(plan.delegates),
         copies={name: Copies(len(sizes), sum(sizes)) for name, sizes in sorted(copied.items())},
-        buffers=tuple(memory.buffers),
+        buffers=tuple(buffer for buffer in memory.buffers if buffer.tensors and not buffer.shared),
         notes=notes,
     )
 

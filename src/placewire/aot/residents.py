@@ -2,23 +2,26 @@
 
 A constant that a delegate needs on its device is uploaded once, when the program is loaded. A
 buffer that a delegate changes is planned on its device, and the delegate writes the new value over
-the old one.
+the old one. If methods share their buffers, all of them must agree on where each one is.
 """
 
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
 
+from placewire.placement import CPU
+
 from .delegates import is_delegate_call
 from .graph import GraphInput, InputKind
+from .simplify import remove_dead_code
 from .specs import spec_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from torch import fx
 
@@ -26,7 +29,35 @@ if TYPE_CHECKING:
 
     from .graph import MethodGraph
 
-__all__ = ["make_constant_resident", "make_states_resident"]
+__all__ = ["make_constant_resident", "make_states_resident", "shared_homes"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Resident:
+    """A buffer that can stay on a device: the delegate's result that becomes it, and where."""
+
+    write: fx.Node
+    call: fx.Node
+    new: fx.Node
+    device: Device
+
+
+def shared_homes(methods: Iterable[MethodGraph]) -> dict[str, Device]:
+    """Where the buffers that methods share stay, by name; what is not named stays on the CPU.
+
+    It is the device on which all methods that change a buffer compute its new value.
+    """
+    homes: dict[str, set[Device]] = {}
+    for method in methods:
+        remove_dead_code(method)
+        inputs = dict(zip(method.placeholders, method.inputs, strict=True))
+        residents = _residents(method, inputs)
+        for node, given in inputs.items():
+            if given.is_state and given.mutated:
+                device = residents[node].device if node in residents else CPU
+                homes.setdefault(given.name, set()).add(device)
+    agreed = {name: devices.pop() for name, devices in homes.items() if len(devices) == 1}
+    return {name: device for name, device in agreed.items() if not device.is_cpu}
 
 
 def make_constant_resident(
@@ -50,18 +81,40 @@ def make_constant_resident(
 
 
 def make_states_resident(
-    method: MethodGraph, inputs: Mapping[fx.Node, GraphInput]
+    method: MethodGraph,
+    inputs: Mapping[fx.Node, GraphInput],
+    homes: Mapping[str, Device] | None = None,
 ) -> dict[fx.Node, Device]:
     """Move buffers to the device of the delegate that computes their new value.
 
     The new value becomes the buffer's own tensor, and the operator that wrote it back goes. That is
     right if nothing reads the old value after the delegate.
 
+    Args:
+        method: The method.
+        inputs: What its placeholders are.
+        homes: If methods share their buffers, what `shared_homes` says of them.
+
     Returns:
         The placeholders that are on a device now.
     """
-    position = {node: place for place, node in enumerate(method.graph.nodes)}
     found: dict[fx.Node, Device] = {}
+    for node, resident in _residents(method, inputs).items():
+        if homes is None or inputs[node].name in homes:
+            _write_in_place(node, resident)
+            found[node] = resident.device
+    for node, given in inputs.items():
+        if homes and given.is_state and given.name in homes and node not in found:
+            spec_of(node).device = found[node] = homes[given.name]
+    return found
+
+
+def _residents(
+    method: MethodGraph, inputs: Mapping[fx.Node, GraphInput]
+) -> dict[fx.Node, _Resident]:
+    """The buffers of a method that can stay on the device where their new value is computed."""
+    position = {node: place for place, node in enumerate(method.graph.nodes)}
+    found: dict[fx.Node, _Resident] = {}
     taken: set[fx.Node] = set()
     for node, given in inputs.items():
         if given.kind is not InputKind.BUFFER or not given.mutated:
@@ -79,9 +132,8 @@ def make_states_resident(
         assert isinstance(call, torch.fx.Node)
         if any(position[user] > position[call] for user in node.users if user is not write):
             continue
-        _write_in_place(node, call, new, write, device)
         taken.add(new)
-        found[node] = device
+        found[node] = _Resident(write, call, new, device)
     return found
 
 
@@ -103,14 +155,13 @@ def _same_form(old: fx.Node, new: fx.Node) -> bool:
     )
 
 
-def _write_in_place(
-    buffer: fx.Node, call: fx.Node, new: fx.Node, write: fx.Node, device: Device
-) -> None:
+def _write_in_place(buffer: fx.Node, resident: _Resident) -> None:
     spec = spec_of(buffer)
-    spec.device = device
+    spec.device = resident.device
+    new, call = resident.new, resident.call
     specs = list(call.meta["spec"])
     specs[new.args[1]] = spec  # type: ignore[index]
     call.meta["spec"] = tuple(specs)
     new.meta["spec"] = spec
-    write.replace_all_uses_with(new)
-    write.graph.erase_node(write)
+    resident.write.replace_all_uses_with(new)
+    resident.write.graph.erase_node(resident.write)

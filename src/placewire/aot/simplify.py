@@ -19,11 +19,12 @@ def simplify(method: MethodGraph) -> None:
     """Remove copies that equal their source, operators without users, and unused constants."""
     for body in method.bodies.values():
         simplify(body)
-    # What is overwritten at the end of the call, while a copy of what it was may live on.
+    # What is overwritten, at the end of the call or by another method, while a copy of what it was
+    # may live on.
     mutated = {
         node
         for node, given in zip(method.placeholders, method.inputs, strict=True)
-        if given.mutated
+        if given.mutated or given.shared
     }
     for node in list(method.graph.nodes):
         if _is_needless_copy(node) and node.args[0] not in mutated:

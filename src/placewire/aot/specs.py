@@ -173,7 +173,7 @@ class _Specs:
     def _of_input(self, node: fx.Node, value: torch.Tensor, given: GraphInput) -> TensorSpec:
         spec = _spec(node, value, self._method.fakes)
         if given.kind is not InputKind.USER:
-            if given.mutated:
+            if given.is_state:
                 spec.initial = given.value
                 spec.qualified_name = given.name if self._names else None
             else:

@@ -15,7 +15,9 @@ import typer
 from . import PlannerMode, count, fail, output, say
 
 if TYPE_CHECKING:
-    from placewire.aot import Artifact, MethodReport, Partitioner
+    from collections.abc import Iterable
+
+    from placewire.aot import Artifact, BufferPlan, MethodReport, Partitioner
 
 __all__ = ["export"]
 
@@ -56,6 +58,12 @@ def export(
     skip_d2h: Annotated[
         bool, typer.Option("--skip-d2h", help="Leave outputs of the device on the device.")
     ] = False,
+    share_mutable_buffers: Annotated[
+        bool,
+        typer.Option(
+            "--share-mutable-buffers", help="Make buffers of one name in all methods one buffer."
+        ),
+    ] = False,
     stacktraces: Annotated[
         bool, typer.Option("--stacktraces", help="Write source lines into the program.")
     ] = False,
@@ -72,7 +80,13 @@ def export(
     arguments (and, if wanted, a dictionary of keyword arguments), an ExportedProgram, or a
     dictionary of methods by name.
     """
-    from placewire.aot import ExportConfig, InvalidOutputError, UnboundedSizeError, UnsupportedError
+    from placewire.aot import (
+        ExportConfig,
+        InvalidOutputError,
+        SharedBufferError,
+        UnboundedSizeError,
+        UnsupportedError,
+    )
     from placewire.aot import export as export_model
     from placewire.aot.source import SourceError, load_source
 
@@ -83,6 +97,7 @@ def export(
         planner=planner.value,
         skip_h2d_for_method_inputs=skip_h2d,
         skip_d2h_for_method_outputs=skip_d2h,
+        share_mutable_buffers=share_mutable_buffers,
         stacktraces=stacktraces,
     )
     partitioners = _partitioners(device)
@@ -97,7 +112,12 @@ def export(
     try:
         say("exporting ...")
         artifact = export_model(model, args, kwargs, partitioners=partitioners, config=config)
-    except (UnsupportedError, UnboundedSizeError, InvalidOutputError) as error:
+    except (
+        UnsupportedError,
+        UnboundedSizeError,
+        SharedBufferError,
+        InvalidOutputError,
+    ) as error:
         raise fail(str(error)) from None
     except Exception as error:
         raise fail(failure(f"{source} cannot be exported", error, whole=traceback)) from None
@@ -140,11 +160,29 @@ def _partitioners(device: str | None) -> list[Partitioner]:
 
 def _as_json(artifact: Artifact) -> dict[str, object]:
     report = artifact.report
-    methods = {name: asdict(method) for name, method in report.methods.items()}
-    for name, method in methods.items():
-        for buffer, planned in zip(method["buffers"], report.methods[name].buffers, strict=True):
-            buffer["device"] = str(planned.device)
-    return {"seconds": report.seconds, "methods": methods, "bytes": len(artifact.pte)}
+    methods = {
+        name: {**asdict(method), "buffers": _buffers_as_json(method.buffers)}
+        for name, method in report.methods.items()
+    }
+    return {
+        "seconds": report.seconds,
+        "methods": methods,
+        "shared_buffers": _buffers_as_json(report.shared_buffers),
+        "bytes": len(artifact.pte),
+    }
+
+
+def _buffers_as_json(buffers: Iterable[BufferPlan]) -> list[dict[str, object]]:
+    return [
+        {
+            "device": str(buffer.device),
+            "pool": buffer.pool,
+            "size": buffer.size,
+            "lower_bound": buffer.lower_bound,
+            "tensors": buffer.tensors,
+        }
+        for buffer in buffers
+    ]
 
 
 def _show(out: Path, artifact: Artifact) -> None:
@@ -153,6 +191,10 @@ def _show(out: Path, artifact: Artifact) -> None:
     for name, method in artifact.report.methods.items():
         console.print(f"\nmethod {name}", markup=False)
         for label, text in _lines(method):
+            console.print(f"  {label:<15} {text}", markup=False)
+    if shared := artifact.report.shared_buffers:
+        console.print("\nshared by all methods")
+        for label, text in map(_memory, shared):
             console.print(f"  {label:<15} {text}", markup=False)
     seconds = artifact.report.seconds
     parts = ", ".join(f"{stage} {time:.2f} s" for stage, time in seconds.items() if time >= 0.005)
@@ -165,10 +207,7 @@ def _lines(method: MethodReport) -> list[tuple[str, str]]:
         lines.append(("delegates", f"{method.delegates:,}"))
     for direction, copies in method.copies.items():
         lines.append((direction, f"{count(copies.count, 'copy')}, {copies.nbytes:,} bytes a call"))
-    for buffer in method.buffers:
-        over = buffer.size / buffer.lower_bound if buffer.lower_bound else 1.0
-        size = f"{buffer.size:,} bytes for {count(buffer.tensors, 'tensor')}"
-        lines.append((f"memory {buffer.device}", f"{size}, {over:.2f}x the lower bound"))
+    lines += map(_memory, method.buffers)
     shown = list(method.operators.items())[:10]
     for position, (operator, calls) in enumerate(shown):
         label = "operators" if position == 0 else ""
@@ -176,3 +215,9 @@ def _lines(method: MethodReport) -> list[tuple[str, str]]:
     if rest := len(method.operators) - len(shown):
         lines.append(("", f"and {count(rest, 'other')}"))
     return lines
+
+
+def _memory(buffer: BufferPlan) -> tuple[str, str]:
+    over = buffer.size / buffer.lower_bound if buffer.lower_bound else 1.0
+    size = f"{buffer.size:,} bytes for {count(buffer.tensors, 'tensor')}"
+    return f"memory {buffer.device}", f"{size}, {over:.2f}x the lower bound"

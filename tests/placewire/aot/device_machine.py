@@ -49,12 +49,18 @@ class Machine:
     Args:
         artifact: The program; its delegates must be of the backend `placewire.torch`.
         method: Name of the method.
+        memory: Its planned buffers by number, if they are not to be its own.
     """
 
-    def __init__(self, artifact: Artifact, method: str = "forward") -> None:
+    def __init__(
+        self,
+        artifact: Artifact,
+        method: str = "forward",
+        memory: list[torch.Tensor] | None = None,
+    ) -> None:
         self.file = artifact.file
         (self.plan,) = [plan for plan in artifact.program.execution_plan if plan.name == method]
-        self.memory = [
+        self.memory = memory or [
             torch.full((size,), 0xA5, dtype=torch.uint8)
             for size in self.plan.non_const_buffer_sizes
         ]
