@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
-import os
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -88,7 +86,7 @@ def export(
         UnsupportedError,
     )
     from placewire.aot import export as export_model
-    from placewire.aot.source import SourceError, load_source
+    from placewire.aot.source import SourceError, load_source, silence_torch
 
     from .failures import failure
 
@@ -102,7 +100,7 @@ def export(
     )
     partitioners = _partitioners(device)
     if not traceback:
-        _quieten_torch()
+        silence_torch()
     try:
         model, args, kwargs = load_source(source)
     except SourceError as error:
@@ -126,14 +124,6 @@ def export(
         typer.echo(json.dumps(_as_json(artifact), indent=2))
     else:
         _show(out, artifact)
-
-
-def _quieten_torch() -> None:
-    """Keep tracebacks that torch logs of what it then raises away, unless logs are asked for."""
-    from torch._logging import set_logs  # type: ignore[attr-defined]
-
-    if "TORCH_LOGS" not in os.environ:
-        set_logs(all=logging.CRITICAL)
 
 
 def _partitioners(device: str | None) -> list[Partitioner]:
