@@ -13,7 +13,7 @@ import sys
 
 from .measure import Measurement, NotMeasured, table
 
-BENCHMARKS = ("startup", "front_end", "compat", "codec", "verify", "plan", "lowering")
+BENCHMARKS = ("startup", "front_end", "compat", "files", "codec", "verify", "plan", "lowering")
 
 
 def main() -> int:

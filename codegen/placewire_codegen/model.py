@@ -245,6 +245,20 @@ class Field(Frozen):
     doc: tuple[str, ...] = ()
     attributes: dict[str, AttributeValue] = {}
 
+    @classmethod
+    def known(cls, **values: object) -> Field:
+        """Make a field of values that the front end has made itself, so that nothing is checked.
+
+        A schema has so many fields that checking each again would be a fifth of reading it.
+        """
+        field = cls.__new__(cls)
+        assign = object.__setattr__  # the class itself is frozen
+        assign(field, "__dict__", {**_ALL_FIELD_DEFAULTS, "attributes": {}, **values})
+        assign(field, "__pydantic_fields_set__", set(values))
+        assign(field, "__pydantic_extra__", None)
+        assign(field, "__pydantic_private__", None)
+        return field
+
     @property
     def is_mandatory(self) -> bool:
         """True if an absent value is an error: `required` by the wire or `present` by promise."""
@@ -257,6 +271,10 @@ class Field(Frozen):
         A deprecated field is not written any more, so it must be possible to leave it out.
         """
         return self.default_content is not None and not self.deprecated
+
+
+_ALL_FIELD_DEFAULTS = {name: info.default for name, info in Field.model_fields.items()}
+"""In the order of the class, in which a dump has them; what has no default is always given."""
 
 
 class TableDefinition(Definition):

@@ -262,8 +262,7 @@ def _report_gap(owners: dict[int, ResolvedField], context: Context) -> None:
 def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Field:
     node = field.node
     value = None if field.default is None else field.default.value
-    # What most fields lack is left out: the model has it as its default, for less than giving it.
-    return Field(
+    return Field.known(
         name=node.name.text,
         type=field.type,
         id=id_,

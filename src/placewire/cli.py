@@ -22,6 +22,7 @@ from .commands.demo import demo
 from .commands.dump import dump
 from .commands.export import export
 from .commands.plan import plan
+from .commands.release import release
 from .commands.retarget import retarget
 from .commands.verify import verify
 
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (generate, compat, export, dump, verify, retarget, plan, demo):
+for command in (generate, compat, release, export, dump, verify, retarget, plan, demo):
     app.command()(command)
 
 

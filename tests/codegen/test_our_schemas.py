@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from placewire_codegen.model import ScalarKind, Schema, TypeKind
+from placewire_codegen.model import Field, ScalarKind, Schema, TypeKind
 from placewire_codegen.resolve import load_schema
 
 ROOT = Path(__file__).parents[2]
@@ -76,3 +76,13 @@ def test_the_front_end_needs_nothing_heavy_but_pydantic() -> None:
     loaded = set(done.stdout.split())
     assert {"placewire_codegen", "pydantic"} <= loaded
     assert not loaded & set(HEAVY)
+
+
+def test_a_field_that_is_not_checked_is_what_checking_would_give(schema: Schema) -> None:
+    fields = [field for table in schema.tables for field in table.fields]
+    assert len(fields) > 50
+    for field in fields:
+        values = {name: getattr(field, name) for name in field.model_fields_set}
+        checked = Field(**values)
+        assert Field.known(**values) == checked == field
+        assert field.model_dump_json() == checked.model_dump_json()

@@ -12,8 +12,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from placewire_codegen.evolution import RULES, Level
+import typer
+from placewire_codegen.evolution import RULES, Finding, Level
 from placewire_codegen.evolution.report import FORMATS
+from placewire_codegen.model import Schema
 
 from placewire.commands import compat
 
@@ -385,3 +387,64 @@ def test_waivers_are_of_the_project_alone(repository: Place) -> None:
 
 def test_our_schema_keeps_what_its_releases_promised() -> None:
     assert Place(ROOT).compat("--against", "release:latest").code == 0
+
+
+def test_witnesses_are_written_for_what_breaks_more_than_code(place: Place) -> None:
+    run = place.compat("base.fbs", "head.fbs", "--witness", "shown")
+    assert run.code == 1
+    assert "2 of 2 findings shown by files in shown" in run.err
+    folders = sorted(path.name for path in (place.folder / "shown").glob("0*"))
+    assert folders == [
+        "01-ENUM_MEMBER_NO_DELETE-shop.Color.GREEN",
+        "02-FIELD_SAME_WIRE_TYPE-shop.Item.price",
+    ]
+
+
+def test_without_a_break_there_are_no_witnesses(place: Place) -> None:
+    run = place.compat("base.fbs", "base.fbs", "--witness", "shown")
+    assert run.code == 0
+    assert "no witnesses: no finding is on the wire or of meaning" in run.err
+
+
+def test_a_schema_without_a_root_has_witnesses(place: Place) -> None:
+    for name, text in (("base", BASE), ("head", HEAD)):
+        place.write(f"{name}.fbs", text.replace("root_type Shop;", ""))
+    run = place.compat("base.fbs", "head.fbs", "--witness", "deep/er")
+    assert "2 of 2 findings shown by files in deep/er" in run.err
+
+
+def test_a_folder_with_something_in_it_is_not_taken_for_witnesses(place: Place) -> None:
+    run = place.compat("base.fbs", "head.fbs", "--witness", ".")
+    assert run.code == 2
+    assert run.err == "error: . is not empty; name a new folder for the witnesses\n"
+    assert not run.out
+
+
+def test_a_file_is_no_folder_for_witnesses(place: Place) -> None:
+    run = place.compat("base.fbs", "head.fbs", "--witness", "base.fbs")
+    assert run.code == 2
+    assert "base.fbs is not a folder" in run.err
+
+
+def test_a_folder_that_cannot_be_made_is_named(place: Place) -> None:
+    run = place.compat("base.fbs", "head.fbs", "--witness", "base.fbs/shown")
+    assert run.code == 2
+    assert "error: base.fbs/shown: Not a directory" in run.err
+
+
+def test_a_rule_without_a_witness_to_its_finding_is_reported_as_our_fault(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def find_what_is_not_there(base: Schema, _: Schema) -> list[Finding]:
+        at = base.table("shop.Item").location
+        rule = RULES["FIELD_SAME_DEFAULT"]
+        return [Finding(rule, "shop.Item.price", "differs", at, at, rule.affected, "It breaks.")]
+
+    monkeypatch.chdir(place.folder)
+    monkeypatch.setattr("placewire_codegen.evolution.compare_schemas", find_what_is_not_there)
+    with pytest.raises(typer.Exit) as ended:
+        compat.compat(["base.fbs", "base.fbs"], witness=Path("shown"))
+    assert ended.value.exit_code == 3
+    said = capsys.readouterr().err
+    assert "error: no file shows FIELD_SAME_DEFAULT of shop.Item.price" in said
+    assert "please report this" in said

@@ -108,6 +108,11 @@ class Repository:
         status = self._run("status", *options, "--", *inside)
         return [entry[3:] for entry in status.decode(errors="surrogateescape").split("\0") if entry]
 
+    def uncommitted(self) -> list[str]:
+        """Return the files that differ from the last commit, or are neither in it nor ignored."""
+        status = self._run("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
+        return [entry[3:] for entry in status.decode(errors="surrogateescape").split("\0") if entry]
+
     def _run(self, *arguments: str, text: bytes = b"") -> bytes:
         done = subprocess.run(  # noqa: S603  what comes from outside is checked, and no option
             [self._git, "-C", str(self._place), *arguments],

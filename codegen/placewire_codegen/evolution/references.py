@@ -15,7 +15,7 @@ from ..model import Location, Schema
 from ..resolve import load_schema
 from .git_files import GitError, Repository
 
-__all__ = ["BadReferenceError", "References", "Side"]
+__all__ = ["BadReferenceError", "References", "Side", "version_key"]
 
 _ALL_FEATURES = frozenset(Feature)
 
@@ -139,19 +139,30 @@ class References:
         except ConfigError:
             return []
 
-    def _release(self, name: str, version: str) -> Path:
+    def releases(self) -> dict[str, Path]:
+        """Return the folders of the project's releases by version, the lowest first.
+
+        Raises:
+            ConfigError: There is no project, or its configuration is not usable.
+        """
         history = self.project().history
-        releases = (
-            {folder.name: folder for folder in history.iterdir() if folder.is_dir()}
-            if history.is_dir()
-            else {}
-        )
+        if not history.is_dir():
+            return {}
+        folders = {
+            folder.name: folder
+            for folder in history.iterdir()
+            if folder.is_dir() and not folder.name.startswith(".")
+        }
+        return {version: folders[version] for version in sorted(folders, key=version_key)}
+
+    def _release(self, name: str, version: str) -> Path:
+        releases = self.releases()
         if not releases:
-            raise BadReferenceError(f"{name}: {history} holds no released schema")
+            raise BadReferenceError(f"{name}: {self.project().history} holds no released schema")
         if version == "latest":
-            version = max(releases, key=_version_key)
+            version = list(releases)[-1]
         if version not in releases:
-            known = ", ".join(sorted(releases, key=_version_key))
+            known = ", ".join(releases)
             raise BadReferenceError(f"{name}: there is no such release; there are {known}")
         return releases[version]
 
@@ -256,7 +267,7 @@ def _load_entries(entries: Sequence[Path], files: _Files, root: Path) -> Schema:
     )
 
 
-def _version_key(version: str) -> tuple[list[int], bool, str]:
+def version_key(version: str) -> tuple[list[int], bool, str]:
     """Sort 0.9 before 0.10, and 1.0rc1 before 1.0."""
     release = re.match(r"v?([0-9.]*)", version)
     assert release is not None

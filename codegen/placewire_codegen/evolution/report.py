@@ -12,7 +12,7 @@ from .findings import Finding
 from .references import Side
 from .rules import Level
 
-__all__ = ["FORMATS", "Report"]
+__all__ = ["FORMATS", "Report", "escape_github"]
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,11 @@ class Report:
             if location.line:
                 properties |= {"line": str(location.line), "col": str(location.column)}
             written = ",".join(
-                f"{key}={_github(value, properties=True)}" for key, value in properties.items()
+                f"{key}={escape_github(value, properties=True)}"
+                for key, value in properties.items()
             )
             message = f"{finding.path}: {finding.message}. {finding.consequence}"
-            yield f"::{kind} {written}::{_github(message)}"
+            yield f"::{kind} {written}::{escape_github(message)}"
 
     def junit(self) -> Iterator[str]:
         """Yield a test suite, in which each finding is a case that failed."""
@@ -111,6 +112,7 @@ def _json_place(side: Side, location: Location | None) -> dict[str, object] | No
     return {"path": side.path(location), "line": location.line, "column": location.column}
 
 
-def _github(text: str, *, properties: bool = False) -> str:
+def escape_github(text: str, *, properties: bool = False) -> str:
+    """Escape text for a workflow command of GitHub, or for one of its properties."""
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return escaped.replace(":", "%3A").replace(",", "%2C") if properties else escaped

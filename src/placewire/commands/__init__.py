@@ -11,13 +11,27 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["FAILURE", "WRONG_USAGE", "PlannerMode", "count", "fail", "output", "printable", "say"]
+__all__ = [
+    "FAILURE",
+    "OUR_FAULT",
+    "WRONG_USAGE",
+    "PlannerMode",
+    "count",
+    "fail",
+    "is_terminal",
+    "output",
+    "printable",
+    "say",
+]
 
 FAILURE = 1
 """Exit code for findings and failures."""
 
 WRONG_USAGE = 2
 """Exit code for wrong usage, which typer uses, too."""
+
+OUR_FAULT = 3
+"""Exit code for a result that placewire has found to contradict itself."""
 
 _WIDE = 10_000
 
@@ -45,10 +59,11 @@ def output() -> Console:
     """A console for results: with colours on a terminal, plain and never wrapped elsewhere."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if _is_terminal() else _WIDE)
+    return Console(highlight=False, width=None if is_terminal() else _WIDE)
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
+    """Whether results go to a terminal."""
     # There is no standard output at all if the caller has closed it.
     return sys.stdout is not None and sys.stdout.isatty()
 

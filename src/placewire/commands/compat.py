@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import tempfile
 from collections import Counter
 from enum import Enum
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import FAILURE, WRONG_USAGE, count, output, printable, say
+from . import FAILURE, OUR_FAULT, WRONG_USAGE, count, output, printable, say
 
 if TYPE_CHECKING:
     from placewire_codegen.evolution import Finding
     from placewire_codegen.evolution.references import References, Side
+    from placewire_codegen.evolution.report import Report
+    from placewire_codegen.evolution.witness import Witness
 
 __all__ = ["compat"]
 
@@ -62,28 +65,96 @@ def compat(
     project: Annotated[
         Path | None, typer.Option("--project", help="Folder of the pyproject.toml to read.")
     ] = None,
+    witness: Annotated[
+        Path | None,
+        typer.Option(
+            "--witness",
+            help="Write for each finding on the wire or of meaning a file that shows it. "
+            "The folder must be new or empty.",
+            metavar="DIR",
+        ),
+    ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--files",
+            help="Read real files, and tell which of them are touched. Repeatable.",
+            metavar="'GLOB'",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", help="How many processes read files.", min=1)
+    ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules and end.")] = False,
 ) -> None:
     """Tell what breaks if the new schema follows the old one: files, their meaning, or code.
 
-    Exits with 1 if there are findings, and with 2 if a schema cannot be read.
+    Exits with 1 if there are findings, with 2 if a schema cannot be read or witnesses cannot be
+    written, and with 3 if no file shows a finding, which is then a fault of placewire.
     """
     if rules:
         _list_rules(level, format_)
         return
-    base, head = _sides(schemas or [], against)
     from placewire_codegen.config import ConfigError
     from placewire_codegen.evolution.references import BadReferenceError, References
 
     references = References(project or Path(), tuple(include or ()))
+    if files:
+        if witness is not None:
+            raise _wrong_usage("--witness does not go with --files")
+        _read_files(references, files, schemas or [], against, level, format_, jobs)
+        return
+    if jobs is not None:
+        raise _wrong_usage("--jobs goes with --files")
+    if witness is not None:
+        _check_folder(witness)
+    base, head = _sides(schemas or [], against)
     gc.disable()  # two large trees that live until the end are all that there is to collect
     try:
-        shown = _compare(references, base, head, level, format_, with_waivers=head is None)
+        report = _compare(references, base, head, level, format_, with_waivers=head is None)
+        is_shown = witness is None or _write_witnesses(report, witness)
     except (BadReferenceError, ConfigError) as error:
         raise _wrong_usage(str(error)) from None
     except OSError as error:
         raise _wrong_usage(f"{error.filename}: {error.strerror}") from None
-    if shown:
+    if not is_shown:
+        raise typer.Exit(OUR_FAULT)
+    if report.findings:
+        raise typer.Exit(FAILURE)
+
+
+def _read_files(
+    references: References,
+    files: list[str],
+    schemas: list[str],
+    against: str | None,
+    level: _Level,
+    format_: _Format,
+    jobs: int | None,
+) -> None:
+    """Read files, of which HEAD alone may be named: BASE is the last release then."""
+    from placewire_codegen.config import ConfigError
+    from placewire_codegen.evolution import Level
+    from placewire_codegen.evolution.references import BadReferenceError
+
+    from .compat_files import NoFileError, check_files
+
+    base, head = None, schemas[0] if schemas else None
+    if against is not None or len(schemas) > 1:
+        base, head = _sides(schemas, against)
+    try:
+        is_good = check_files(
+            references,
+            files,
+            base,
+            head,
+            level=Level(level.value),
+            format_=format_.value,
+            jobs=jobs,
+        )
+    except (BadReferenceError, ConfigError, NoFileError) as error:
+        raise _wrong_usage(str(error)) from None
+    if not is_good:
         raise typer.Exit(FAILURE)
 
 
@@ -110,7 +181,7 @@ def _compare(
     format_: _Format,
     *,
     with_waivers: bool,
-) -> list[Finding]:
+) -> Report:
     """Compare, write the findings, and return those that are shown."""
     from placewire_codegen.evolution import Level, compare_schemas
     from placewire_codegen.evolution.report import FORMATS, Report
@@ -125,10 +196,62 @@ def _compare(
         source = str(references.project_folder / "pyproject.toml")
         left = waive(found, references.project().compat.waivers, source)
     shown = [finding for finding in left if Level(level.value).shows(finding.level)]
-    for line in FORMATS[format_.value](Report(shown, base, head)):
+    report = Report(shown, base, head)
+    for line in FORMATS[format_.value](report):
         typer.echo(printable(line))
     say(_summary(base, head, found, shown))
-    return shown
+    return report
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder for witnesses that holds something, before anything is compared."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise _wrong_usage(f"{folder} is not empty; name a new folder for the witnesses")
+    if folder.exists() and not folder.is_dir():
+        raise _wrong_usage(f"{folder} is not a folder; name a new one for the witnesses")
+
+
+def _write_witnesses(report: Report, folder: Path) -> bool:
+    """Make the witnesses and write them; return whether each finding has been shown.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    from placewire_codegen.evolution.witness import Verdict, make_witnesses, write_witnesses
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="placewire-witness-") as temporary:
+        packages = Path(temporary)
+        made = make_witnesses(report.findings, report.base.schema, report.head.schema, packages)
+        if not made:
+            say("no witnesses: no finding is on the wire or of meaning")
+            return True
+        write_witnesses(made, packages, folder, (report.base.name, report.head.name))
+    for each in made:
+        if each.verdict is Verdict.SHOWN:
+            continue
+        say(f"note: {each.finding.rule.name} {each.finding.path}: {_not_shown(each)}")
+    shown = sum(each.verdict is Verdict.SHOWN for each in made)
+    say(f"{shown} of {count(len(made), 'finding')} shown by files in {folder}")
+    wrong = [each for each in made if each.verdict is Verdict.EQUAL]
+    for each in wrong:
+        say(
+            f"error: no file shows {each.finding.rule.name} of {each.finding.path}; both sides "
+            "read all that was tried as it was written. Either the rule is wrong or the search "
+            "for a file is, and both are faults of placewire: please report this with the schemas"
+        )
+    return not wrong
+
+
+def _not_shown(witness: Witness) -> str:
+    """Say why a witness does not show its finding."""
+    from placewire_codegen.evolution.witness import Verdict
+
+    if witness.verdict is Verdict.HIDDEN:
+        return f"another break is seen first: {witness.differences[0]}"
+    if witness.verdict is Verdict.EQUAL:
+        return witness.reason
+    return f"no file can show it: {witness.reason}"
 
 
 def _say_what_is_not_committed(base_text: str, head: Side) -> None:

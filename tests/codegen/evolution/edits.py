@@ -36,8 +36,8 @@ class Text:
         self.files: Files = {name: text.splitlines() for name, text in files.items()}
         self.schema = schema
         self.random = random
-        lines = [line for text in self.files.values() for line in text]
-        self._count = sum(line.lower().count("brand_new_") for line in lines)
+        taken = re.findall(r"brand_new_(\d+)", "\n".join(files.values()).lower())
+        self._count = max(map(int, taken), default=0)  # a rename takes a name away again
 
     def written(self) -> dict[str, str]:
         return {name: "\n".join(lines) + "\n" for name, lines in self.files.items()}

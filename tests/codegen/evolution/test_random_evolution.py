@@ -1,15 +1,23 @@
-"""Random schemas that change: what is allowed breaks no bytes, what is not is found."""
+"""Random schemas that change: what is allowed breaks no bytes, what is not is found and shown."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from placewire_codegen.evolution import Finding, Level, compare_schemas
+from placewire_codegen.evolution.witness import Verdict, make_witnesses
+from placewire_codegen.evolution.witness.differences import find_differences
+from placewire_codegen.evolution.witness.identity import Identity
+from placewire_codegen.evolution.witness.packages import generate_package, running
+from placewire_codegen.evolution.witness.subjects import Subjects
+from placewire_codegen.evolution.witness.values import NoSuchValueError, Values
 from placewire_codegen.features import Feature
 from placewire_codegen.model import Schema
 from placewire_codegen.resolve import load_schema
@@ -90,3 +98,67 @@ def test_any_two_schemas_can_be_compared(random: Random) -> None:
         for finding in compare_schemas(base, head):
             assert finding.base is not None
     assert compare_schemas(one, one) == compare_schemas(other, other) == []
+
+
+@pytest.mark.parametrize("edit", FORBIDDEN)
+def test_a_forbidden_change_is_shown(edit: str, tmp_path: Path) -> None:
+    done = 0
+    for seed in range(60):
+        random = Random(seed)
+        before = random_schema(random).files
+        after = change(before, edit, random)
+        if after is None:
+            continue
+        base, head = load(before), load(after)
+        findings = compare_schemas(base, head)
+        witnesses = make_witnesses(findings, base, head, folder_of(tmp_path, seed))
+        wrong = [w for w in witnesses if w.verdict is Verdict.EQUAL]
+        assert not wrong, (seed, [str(w.finding) for w in wrong])
+        shown = [w for w in witnesses if w.verdict is Verdict.SHOWN]
+        assert any(w.finding.level is Level.WIRE for w in shown), (seed, edit)
+        done += 1
+        if done == 6:
+            return
+    pytest.fail("the edit finds too little to change")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_old_files_read_the_same_after_allowed_changes(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    before = after = random_schema(random).files
+    for edit in random.sample(sorted(ALLOWED), 5):
+        after = change(after, edit, random) or after
+    base, head = load(before), load(after)
+    generate_package(base, "witness_base", tmp_path)
+    generate_package(head, "witness_head", tmp_path)
+    names = Subjects(base, head).names
+    identity = Identity(base, head, names, compare_schemas(base, head), from_head=False)
+    read = 0
+    with running(tmp_path, "witness_base") as writer, running(tmp_path, "witness_head") as reader:
+        for table, value in old_files(base):
+            buffer = writer.pack(table, value)
+            own, other = writer.read(table, buffer), reader.read(names[table], buffer)
+            assert own["value"] is not None
+            assert find_differences(own, other, identity, by_number=True) == []
+            read += 1
+    assert read >= 10
+
+
+def folder_of(tmp_path: Path, seed: int) -> Path:
+    folder = tmp_path / str(seed)
+    folder.mkdir()
+    return folder
+
+
+def old_files(schema: Schema) -> Iterator[tuple[str, Any]]:
+    """Yield files that begin with each table, with each value of each field that may tell."""
+    values = Values(schema, frozenset())
+    for table in schema.tables:
+        try:
+            yield table.full_name, values.table(table.full_name)
+            yield table.full_name, values.rich_table(table.full_name)
+            for field in table.fields:
+                for value in values.telling(field):
+                    yield table.full_name, values.table(table.full_name, {field.id: value})
+        except NoSuchValueError:
+            continue

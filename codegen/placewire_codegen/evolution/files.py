@@ -1,0 +1,308 @@
+"""Reads real files through the new schema, and says which of them a finding touches.
+
+A `FileReader` is made once and sent wherever files are read: it holds the generated code of the
+new schema, and what to look for in what the old one wrote. `read_files` runs on anything with the
+interface of `concurrent.futures`: a pool of processes, or a Dask or Ray cluster.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from types import ModuleType
+from typing import Any
+
+from ..model import Schema
+from ..schema_package import RenderedPackage, render_package
+from .findings import Finding
+from .rules import Level
+from .touched import FILE, Trigger, triggers
+from .usage import DamagedError, UsagePlan, plan_usage
+
+__all__ = ["Batch", "FileFinding", "FileReader", "file_reader", "read_files"]
+
+UNREADABLE = "FILE_READABLE"
+"""Rule of a file that the system does not let us read."""
+OF_OLD_SCHEMA = "FILE_OF_BASE"
+"""Rule of a file that is not what the old schema describes."""
+
+_BATCH = 256
+_WAITING_PER_WORKER = 4
+_MAPPED = 1 << 16
+_IDENTIFIER = slice(4, 8)
+
+
+@dataclass(frozen=True)
+class FileFinding:
+    """What is the matter with a file.
+
+    Attributes:
+        file: Its path.
+        rule: Of the evolution check, or of reading.
+        level: How bad it is.
+        at: Path in the file of the first thing that is touched; empty for the file as a whole.
+        path: What of the schema the finding is about; empty if reading has found it.
+        message: What is, and what was, without a full stop.
+    """
+
+    file: str
+    rule: str
+    level: Level
+    at: str
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}: {self.level.value}: "
+        about = f"{self.at or 'the file'}: "
+        what = f"{self.path} {self.message}" if self.path else self.message
+        return f"{place}{about}{what} [{self.rule}]"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some files that have been read.
+
+    Attributes:
+        count: How many.
+        findings: What is the matter with them, in their order.
+    """
+
+    count: int
+    findings: tuple[FileFinding, ...]
+
+
+@dataclass(frozen=True)
+class InstalledPackage:
+    """A generated package that can be imported, whose native codec is the fastest reader.
+
+    Attributes:
+        name: Import name.
+        stamp: Hash of the schema that it must have been generated from.
+    """
+
+    name: str
+    stamp: str
+
+    def load(self) -> ModuleType:
+        """Import the package.
+
+        Raises:
+            ImportError: It is not there, or of another schema.
+        """
+        package = import_module(self.name)
+        stamp: str = package.MODEL_STAMP
+        if stamp != self.stamp:
+            raise ImportError(f"{self.name} was generated from another schema")
+        import_module(f"{self.name}.reflection")
+        return package
+
+
+@dataclass(frozen=True)
+class _Root:
+    """A root of HEAD: its full name, that of BASE, and the identifier of its files."""
+
+    table: str
+    base_table: str
+    identifier: bytes | None
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """Reads files by the new schema; can be pickled.
+
+    Attributes:
+        package: The generated code of the new schema.
+        roots: What a file can begin with. The first is taken if no identifier fits.
+        plan: What to look for by the old schema; None if nothing can touch a file.
+        touching: Which findings, by position, what is looked for belongs to.
+        findings: The findings of the comparison.
+    """
+
+    package: RenderedPackage | InstalledPackage
+    roots: tuple[_Root, ...]
+    plan: UsagePlan | None
+    touching: tuple[tuple[Trigger, tuple[int, ...]], ...]
+    findings: tuple[tuple[str, Level, str, str], ...]
+
+    def read(self, files: Sequence[str]) -> Batch:
+        """Read files one after the other. What cannot be read is a finding."""
+        verifies = _verifiers(self.package, self.roots)
+        found: list[FileFinding] = []
+        for file in files:
+            try:
+                data = _contents(file)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                found.append(FileFinding(file, UNREADABLE, Level.WIRE, "", "", reason))
+                continue
+            verify, root = verifies.get(bytes(data[_IDENTIFIER])) or verifies[None]
+            problems = verify(data)
+            if problems:
+                found += (self._problem(file, problem) for problem in problems)
+            if self.plan is not None:
+                found += self._touched(file, data, root)
+        return Batch(len(files), tuple(found))
+
+    def _problem(self, file: str, problem: Any) -> FileFinding:  # noqa: ANN401 - of any package
+        unknown = _module(self.package).UNKNOWN_RULES
+        level = Level.SEMANTIC if problem.rule in (*unknown, "FIELD_ABSENT") else Level.WIRE
+        return FileFinding(file, problem.rule, level, problem.path, "", problem.message)
+
+    def _touched(self, file: str, data: bytes | mmap.mmap, root: _Root) -> Iterator[FileFinding]:
+        assert self.plan is not None
+        with memoryview(data) as view:
+            try:
+                places = {FILE: "", **self.plan.find(view, root.base_table)}
+            except DamagedError as error:
+                message = f"not what the old schema says: {error}"
+                yield FileFinding(file, OF_OLD_SCHEMA, Level.WIRE, "", "", message)
+                return
+        for trigger, positions in self.touching:
+            if trigger in places:
+                for position in positions:
+                    rule, level, path, message = self.findings[position]
+                    yield FileFinding(file, rule, level, places[trigger], path, message)
+
+
+def file_reader(
+    head: Schema,
+    *,
+    base: Schema | None = None,
+    findings: Sequence[Finding] = (),
+    installed: str | None = None,
+) -> FileReader:
+    """Make a reader of files.
+
+    Args:
+        head: The schema that is to read them.
+        base: The schema that they were written by.
+        findings: Of the comparison of the two.
+        installed: Import name of a package that may have been generated from `head`.
+
+    Raises:
+        ValueError: `head` has no root type, so no file begins with anything.
+    """
+    if not head.roots:
+        raise ValueError("the new schema has no root_type, so it says nothing of files")
+    touching = triggers(base, findings) if base is not None else {}
+    wanted = frozenset(touching)
+    plan = plan_usage(base, wanted) if base is not None and wanted else None
+    return FileReader(
+        package=_package(head, installed),
+        roots=tuple(_roots(head, base)),
+        plan=plan,
+        touching=tuple((trigger, tuple(positions)) for trigger, positions in touching.items()),
+        findings=tuple((one.rule.name, one.level, one.path, one.message) for one in findings),
+    )
+
+
+def read_files(
+    files: Iterable[str],
+    reader: FileReader,
+    executor: Executor | None = None,
+    *,
+    workers: int = 1,
+) -> Iterator[Batch]:
+    """Read files and yield what was found, in their order.
+
+    Only a few batches for each worker are under way at a time, so any number of files can be read.
+
+    Args:
+        files: Their paths, which the workers must be able to open.
+        reader: What reads them.
+        executor: Where to read: anything that offers `submit` as `concurrent.futures` has it. The
+            files are read in this thread if there is none.
+        workers: How many batches the executor reads at a time.
+    """
+    paths = iter(files)
+    batches = iter(lambda: list(islice(paths, _BATCH)), [])
+    if executor is None:
+        yield from map(reader.read, batches)
+        return
+    waiting: deque[Future[Batch]] = deque()
+    for batch in batches:
+        waiting.append(executor.submit(reader.read, batch))
+        if len(waiting) >= workers * _WAITING_PER_WORKER:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _package(head: Schema, installed: str | None) -> RenderedPackage | InstalledPackage:
+    if installed is not None:
+        package = InstalledPackage(installed, head.stamp)
+        try:
+            package.load()
+        except (ImportError, AttributeError):
+            pass  # it is of another schema, or not there
+        else:
+            return package
+    return render_package(head)
+
+
+def _roots(head: Schema, base: Schema | None) -> Iterator[_Root]:
+    for root in head.roots:
+        names = {} if base is None else {one.identifier: one.table for one in base.roots}
+        same_name = base is not None and root.table in {one.table for one in base.roots}
+        other = root.table if same_name else names.get(root.identifier, root.table)
+        identifier = None if root.identifier is None else root.identifier.encode()
+        yield _Root(root.table, other, identifier)
+    if base is not None:
+        # What the old schema called by another identifier is still recognised by it.
+        for root in base.roots:
+            if root.identifier and root.table in {one.table for one in head.roots}:
+                yield _Root(root.table, root.table, root.identifier.encode())
+
+
+_Verify = Callable[[Any], list[Any]]
+
+
+@cache
+def _module(package: RenderedPackage | InstalledPackage) -> ModuleType:
+    return package.load()
+
+
+@cache
+def _verifiers(
+    package: RenderedPackage | InstalledPackage, roots: tuple[_Root, ...]
+) -> dict[bytes | None, tuple[_Verify, _Root]]:
+    """Return what verifies a file, by its identifier; None stands for every other."""
+    module = _module(package)
+    reflection = import_module(f"{module.__name__}.reflection")
+    types = {table.wire_name: type_ for type_, table in reflection.tables().items()}
+    codec = import_module(f"{module.__name__}._select").codec()
+    found: dict[bytes | None, tuple[_Verify, _Root]] = {}
+    for root in roots:
+        verify = _verifier(codec, types[root.table])
+        found.setdefault(root.identifier, (verify, root))
+        found.setdefault(None, (verify, root))
+    return found
+
+
+def _verifier(codec: Any, type_: type[Any]) -> _Verify:  # noqa: ANN401 - a module of any package
+    verify = codec.verify
+    return lambda data: verify(type_, data, True)  # noqa: FBT003 - its arguments have no names
+
+
+def _contents(file: str) -> bytes | mmap.mmap:
+    """Return what a file holds; a large one is mapped, since only its beginning is needed.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        data = os.read(descriptor, _MAPPED)
+        if len(data) < _MAPPED:
+            return data
+        return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+    finally:
+        os.close(descriptor)
