@@ -27,14 +27,18 @@ class Remote(torch.Tensor):
 
     @staticmethod
     def __new__(cls: type[Remote], held: torch.Tensor) -> Remote:
-        made: Remote = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
-            cls, held.shape, strides=held.stride(), dtype=held.dtype, device="cuda:0"
+        made: Remote = torch.Tensor._make_wrapper_subclass(
+            cls,
+            held.shape,
+            strides=held.stride(),
+            dtype=held.dtype,
+            device=torch.device("cuda:0"),
         )
         made.held = held
         return made
 
     @classmethod
-    def __torch_dispatch__(
+    def __torch_dispatch__(  # type: ignore[override]
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         kwargs = dict(kwargs or {})
@@ -124,7 +128,7 @@ def test_tensors_that_share_memory_on_a_device_share_it_on_the_host() -> None:
         """Says that it is elsewhere, but has memory like any other."""
 
         @property
-        def device(self) -> torch.device:
+        def device(self) -> torch.device:  # type: ignore[override]
             return torch.device("cuda:0")
 
         __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
