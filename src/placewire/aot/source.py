@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
+from torch._logging import set_logs  # type: ignore[attr-defined]
 from torch.export import ExportedProgram
 
 from placewire.importing import ImportTextError, import_text
 
-__all__ = ["Source", "SourceError", "load_source"]
+__all__ = ["Source", "SourceError", "load_source", "silence_torch"]
 
 Source: TypeAlias = tuple[Any, tuple[Any, ...] | None, dict[str, Any] | None]
 """A model with its example arguments and keyword arguments; None if it is exported already."""
@@ -46,6 +49,12 @@ def load_source(text: str) -> Source:
     if isinstance(made, Callable) and not isinstance(made, torch.nn.Module):  # type: ignore[arg-type]
         made = made()
     return _checked(text, made)
+
+
+def silence_torch() -> None:
+    """Keep tracebacks that torch logs of what it then raises away, unless logs are asked for."""
+    if "TORCH_LOGS" not in os.environ:
+        set_logs(all=logging.CRITICAL)
 
 
 def _checked(text: str, made: object) -> Source:
