@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ScopedKernel", "kernel", "unregister_kernel"]
 
-Views = Literal["numpy", "torch"]
+_Views = Literal["numpy", "torch"]
 """As whose arrays a kernel sees the tensors of a program."""
 
 _Parameters = ParamSpec("_Parameters")
@@ -21,7 +21,7 @@ _Result = TypeVar("_Result")
 
 
 def kernel(
-    name: str, *, views: Views = "numpy"
+    name: str, *, views: _Views = "numpy"
 ) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
     """Register a function as the kernel of an operator, for all methods that are loaded later.
 
@@ -73,7 +73,7 @@ class ScopedKernel:
     """
 
     def __init__(
-        self, name: str, function: Callable[..., object], *, views: Views = "numpy"
+        self, name: str, function: Callable[..., object], *, views: _Views = "numpy"
     ) -> None:
         self._scope = core.KernelScope(name, function, views == "torch")
 

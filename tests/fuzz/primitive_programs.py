@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from placewire_schema import program as p
 
-from tests.runtime.method_programs import CUDA, D2H, H2D, method, on_cuda, program, unplanned
+from tests.runtime.method_building import CUDA, D2H, H2D, method, on_cuda, program, unplanned
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,113 +2,31 @@
 
 from __future__ import annotations
 
-import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from placewire_schema import pack_device_table
 from placewire_schema import program as p
 from placewire_schema.device_info import DeviceInfo, DeviceTable
 
+from tests.runtime.method_building import (
+    ADD,
+    COPY,
+    CUDA,
+    D2H,
+    H2D,
+    constant,
+    floats,
+    method,
+    on_cuda,
+    program,
+    unplanned,
+)
+from tests.runtime.prepared_programs import changing, kept_view, prepared, reused, viewed
 from tests.runtime.programs import Sample, tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-CUDA = p.DeviceType.CUDA
-ADD = ("aten::add", "out")
-COPY = ("aten::copy_", "")
-VIEW = ("aten::view_copy", "out")
-H2D = ("et_copy::_h2d_copy", "out")
-D2H = ("et_copy::_d2h_copy", "out")
-CLOCK = ("test::clock", "out")
-GROW = ("test::grow", "out")
-
-
-def floats(*numbers: float) -> bytes:
-    return struct.pack(f"<{len(numbers)}f", *numbers)
-
-
-def unplanned(*, dynamic: bool = False) -> p.Tensor:
-    """A tensor of four floats whose memory is the caller's; at most four if it is dynamic."""
-    dynamism = p.TensorShapeDynamism.DYNAMIC_BOUND if dynamic else p.TensorShapeDynamism.STATIC
-    return p.Tensor(p.ScalarType.FLOAT, 0, [2, 2], b"\0\1", shape_dynamism=dynamism)
-
-
-def constant(index: int, *, device: p.DeviceType = p.DeviceType.CPU) -> p.Tensor:
-    """A tensor of four floats in the constant segment; the first has index 1."""
-    extra = None if device == p.DeviceType.CPU else p.ExtraTensorInfo(device_type=device)
-    return p.Tensor(
-        p.ScalarType.FLOAT, 0, [2, 2], b"\0\1", data_buffer_idx=index, extra_tensor_info=extra
-    )
-
-
-def on_cuda(*, offset: int = 0, memory_id: int = 2, initial: int = 0) -> p.Tensor:
-    """A planned tensor of four floats on cuda:0."""
-    extra = p.ExtraTensorInfo(device_type=CUDA)
-    return tensor(memory_id=memory_id, offset=offset, initial=initial, extra=extra)
-
-
-def method(
-    values: Sequence[Any],
-    calls: Sequence[Any],
-    *,
-    inputs: Sequence[int],
-    outputs: Sequence[int],
-    sizes: Sequence[int] = (0, 64),
-    devices: Sequence[p.NonConstBufferDevice] | None = None,
-    name: str = "forward",
-    delegates: Sequence[p.BackendDelegate] = (),
-) -> p.ExecutionPlan:
-    """A method; a call is `(operator, arguments)`, or any other instruction."""
-    operators: list[tuple[str, str]] = []
-    instructions = []
-    for call in calls:
-        if not isinstance(call, tuple):
-            instructions.append(p.Instruction(call))
-            continue
-        operator, arguments = call
-        if operator not in operators:
-            operators.append(operator)
-        instructions.append(p.Instruction(p.KernelCall(operators.index(operator), list(arguments))))
-    return p.ExecutionPlan(
-        name=name,
-        container_meta_type=p.ContainerMetadata("in", "out"),
-        values=[p.EValue(value) for value in values],
-        inputs=list(inputs),
-        outputs=list(outputs),
-        chains=[p.Chain(instructions=instructions)],
-        operators=[p.Operator(*operator) for operator in operators],
-        delegates=list(delegates),
-        non_const_buffer_sizes=list(sizes),
-        non_const_buffer_device=None if devices is None else list(devices),
-    )
-
-
-def program(
-    *plans: p.ExecutionPlan, constants: bytes = b"", initial: Sequence[bytes] = ()
-) -> Sample:
-    """A program with constants of 16 bytes each, and lists of one initial value each."""
-    segments = [p.DataSegment(0, len(constants))]
-    area = constants.ljust(128, b"\0")
-    lists = []
-    for value in initial:
-        lists.append(p.SubsegmentOffsets(len(segments), [0, 0]))
-        segments.append(p.DataSegment(len(area), len(value)))
-        area += value.ljust(128, b"\0")
-    offsets = [0, *range(0, len(constants), 16)]
-    end = segments[-1].offset + segments[-1].size
-    return Sample(
-        p.Program(
-            execution_plan=list(plans),
-            constant_buffer=[p.Buffer(b"")],
-            segments=segments,
-            constant_segment=p.SubsegmentOffsets(0, offsets),
-            mutable_data_segments=lists or None,
-        ),
-        area[:end],
-        header_length=32 if end else 0,
-    )
 
 
 def add_constant() -> Sample:
@@ -337,109 +255,6 @@ def missing() -> Sample:
     )
     sample.program.backend_delegate_data = [p.BackendDelegateInlineData(b"blob")]
     return sample
-
-
-def prepared() -> Sample:
-    """forward(x) = view(view(x) + (c + c)); c + c is constant, and both views share memory."""
-    flat = [4]
-    values = [
-        tensor(memory_id=1),  # 0: x
-        constant(1),
-        p.Int(1),
-        tensor(memory_id=1, offset=16),  # 3: c + c
-        p.Tensor(p.ScalarType.FLOAT, 0, flat, b"\0", allocation_info=p.AllocationDetails(1, 32)),
-        p.IntList([6]),
-        p.Int(4),  # 6
-        tensor(memory_id=1, offset=48),  # 7: a view as it was
-        p.IntList([9, 9]),
-        p.Int(2),  # 9
-        tensor(memory_id=1, offset=64),  # 10: the sum
-        tensor(memory_id=1, offset=80),  # 11: the result
-    ]
-    calls = [
-        (ADD, [1, 1, 2, 3, 3]),
-        (VIEW, [0, 5, 4, 4]),
-        (VIEW, [4, 8, 7, 7]),
-        (ADD, [7, 3, 2, 10, 10]),
-        (VIEW, [10, 8, 11, 11]),
-    ]
-    plan = method(values, calls, inputs=[0], outputs=[11], sizes=[0, 96])
-    return program(plan, constants=floats(1.0, 2.0, 3.0, 4.0))
-
-
-def viewed() -> Sample:
-    """forward(x) = y + y + k, where y and k are read through other values in the same places.
-
-    y is a copy of x + x, which can share its memory; k = c + c is constant.
-    """
-    values = [
-        tensor(memory_id=1),  # 0: x
-        constant(1),
-        p.Int(1),
-        tensor(memory_id=1, offset=16),  # 3: x + x
-        tensor(memory_id=1, offset=32),  # 4: y
-        tensor(memory_id=1, offset=32),  # 5: y again
-        p.IntList([7, 7]),
-        p.Int(2),  # 7
-        tensor(memory_id=1, offset=48),  # 8: k
-        tensor(memory_id=1, offset=48),  # 9: k again
-        tensor(memory_id=1, offset=64),  # 10: y + y
-        tensor(memory_id=1, offset=80),  # 11: the result
-    ]
-    calls = [
-        (ADD, [0, 0, 2, 3, 3]),
-        (VIEW, [3, 6, 4, 4]),
-        (ADD, [1, 1, 2, 8, 8]),
-        (ADD, [5, 5, 2, 10, 10]),
-        (ADD, [10, 9, 2, 11, 11]),
-    ]
-    plan = method(values, calls, inputs=[0], outputs=[11], sizes=[0, 96])
-    return program(plan, constants=floats(100.0, 200.0, 300.0, 400.0))
-
-
-def kept_view() -> Sample:
-    """forward(x): returns a copy through another value in the same place, which must stay."""
-    values = [
-        tensor(memory_id=1),  # 0: x
-        p.Int(1),
-        tensor(memory_id=1, offset=16),  # 2: x + x
-        tensor(memory_id=1, offset=32),  # 3: a copy of it
-        tensor(memory_id=1, offset=32),  # 4: the copy again
-        p.IntList([6, 6]),
-        p.Int(2),  # 6
-    ]
-    calls = [(ADD, [0, 0, 1, 2, 2]), (VIEW, [2, 5, 3, 3])]
-    return program(method(values, calls, inputs=[0], outputs=[4]))
-
-
-def reused() -> Sample:
-    """forward(x): the memory of a view's source is written again before the view is read."""
-    values = [
-        tensor(memory_id=1),  # 0: x
-        p.Int(1),
-        tensor(memory_id=1, offset=16),  # 2: x + x
-        tensor(memory_id=1, offset=32),  # 3: a view of it
-        p.IntList([5, 5]),
-        p.Int(2),  # 5
-        tensor(memory_id=1, offset=16),  # 6: x + x + x, where 2 was
-        tensor(memory_id=1, offset=48),  # 7
-        tensor(memory_id=1, offset=64),  # 8
-    ]
-    calls = [
-        (ADD, [0, 0, 1, 2, 2]),
-        (VIEW, [2, 4, 3, 3]),
-        (ADD, [2, 0, 1, 7, 7]),
-        (ADD, [7, 0, 1, 6, 6]),
-        (ADD, [3, 6, 1, 8, 8]),
-    ]
-    return program(method(values, calls, inputs=[0], outputs=[8], sizes=[0, 80]))
-
-
-def changing() -> Sample:
-    """forward(): calls a kernel without arguments that change, but which is not pure."""
-    values = [constant(1), tensor(memory_id=1), tensor(memory_id=1, offset=16), p.Int(1)]
-    calls = [(CLOCK, [0, 1, 1]), (ADD, [1, 1, 3, 2, 2])]
-    return program(method(values, calls, inputs=[], outputs=[2]), constants=floats(0, 0, 0, 0))
 
 
 def misaligned() -> Sample:

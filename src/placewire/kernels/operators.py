@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TorchOperator", "find_operator"]
 
+_OF_THE_CORE = ("et_copy::", "executorch_prim::", "placewire::")
+
 
 @dataclass(frozen=True)
 class TorchOperator:
@@ -127,8 +129,12 @@ class TorchOperator:
 def find_operator(name: str) -> TorchOperator | None:
     """The operator that a program calls `namespace::name.overload`; None if there is none.
 
-    Operators that return new tensors are none: a program has a place for every result.
+    Operators that return new tensors are none: a program has a place for every result. Nor are those
+    that the core has kernels for: where ExecuTorch's exporter is imported, torch has operators of
+    these names, which know nothing of devices.
     """
+    if name.startswith(_OF_THE_CORE):
+        return None
     if name in DIM_ORDER_SCHEMAS:
         return TorchOperator(torch._C.parse_schema(name + DIM_ORDER_SCHEMAS[name]), None)
     overload = _overload(name)

@@ -23,7 +23,7 @@ class _ReachedError(Exception):
         self.arguments = arguments
 
 
-class _Stop(TorchDispatchMode):  # type: ignore[misc, unused-ignore]
+class _Stop(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Lets no operator run."""
 
     def __torch_dispatch__(
