@@ -129,9 +129,9 @@ class TorchOperator:
 def find_operator(name: str) -> TorchOperator | None:
     """The operator that a program calls `namespace::name.overload`; None if there is none.
 
-    Operators that return new tensors are none: a program has a place for every result. Nor are those
-    that the core has kernels for: where ExecuTorch's exporter is imported, torch has operators of
-    these names, which know nothing of devices.
+    Operators that return new tensors are none: a program has a place for every result. Nor are
+    those that the core has kernels for: where ExecuTorch's exporter is imported, torch has
+    operators of these names, which know nothing of devices.
     """
     if name.startswith(_OF_THE_CORE):
         return None
