@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ SOURCES = Path(__file__).parent / "cpp"
 RUNTIME = ROOT / "src" / "runtime"
 CUDA = ROOT / "src" / "backends" / "cuda"
 INCLUDE = (RUNTIME / "include", CUDA / "include")
-# What allocators, buffers and simulated devices are made of; the validator is not.
+# What allocators, buffers and simulated devices are made of.
 CORE = [
     RUNTIME / f"{name}.cpp"
     for name in (
@@ -31,6 +32,24 @@ CORE = [
         "simulated_device",
         "text",
     )
+]
+# Tensors, values, and all that is registered.
+TENSORS = [
+    *CORE,
+    *(
+        RUNTIME / f"{name}.cpp"
+        for name in (
+            "backend_registry",
+            "evalue",
+            "function_kernel",
+            "kernel_registry",
+            "memory_block",
+            "tensor",
+            "tensor_ptr",
+            "transfer",
+        )
+    ),
+    *sorted((RUNTIME / "kernels").glob("*.cpp")),
 ]
 CUDA_SOURCES = sorted(CUDA.glob("*.cpp"))
 SKIPPED = 77
@@ -80,12 +99,19 @@ class CaseCompiler:
 
     def core(self, sources: Sequence[Path], headers: Path = HEADERS) -> Path:
         """Compile the core as one object file; its coverage is recorded beside it."""
-        unit = self.folder / "core.cpp"
-        unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-        output = self.folder / "core.o"
         flags = ("-c", "-fPIC", *self.flags)
         include = (headers, *INCLUDE, RUNTIME, CUDA)
-        return compile_cpp(unit, output, *flags, include=include, compiler=self.compiler)
+
+        def compile_one(source: Path) -> Path:
+            output = self.folder / f"{source.parent.name}_{source.stem}.o"
+            return compile_cpp(source, output, *flags, include=include, compiler=self.compiler)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            objects = list(pool.map(compile_one, sources))
+        output = self.folder / "core.o"
+        # Not by the compiler, which would link its sanitizers in.
+        subprocess.run(["ld", "-r", *map(str, objects), "-o", str(output)], check=True)
+        return output
 
     def program(self, name: str, core: Path, headers: Path = HEADERS) -> CaseProgram:
         """Compile `cpp/NAME.cpp` with a core."""

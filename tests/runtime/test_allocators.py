@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 from tests.project.markdown import blocks
-from tests.runtime.case_program import CORE, INCLUDE, CaseCompiler, CaseProgram, case_names
+from tests.runtime.case_program import (
+    CORE,
+    INCLUDE,
+    TENSORS,
+    CaseCompiler,
+    CaseProgram,
+    case_names,
+)
 from tests.schema.cpp.building import HEADERS, ROOT, SANITIZERS, compile_cpp, compilers
 
 THREAD_SANITIZER = ("-fsanitize=thread", "-g", "-O1")
@@ -108,7 +115,7 @@ def under_thread_sanitizer(
     assert report_of_a_race
     folder = tmp_path_factory.mktemp("concurrent")
     build = CaseCompiler(folder, compiler, THREAD_SANITIZER)
-    return build.program("concurrent_checks", build.core(CORE))
+    return build.program("concurrent_checks", build.core(TENSORS))
 
 
 @pytest.mark.parametrize("case", case_names("concurrent_checks"))

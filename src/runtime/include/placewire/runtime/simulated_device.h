@@ -56,7 +56,7 @@ struct OperationCount {
 /// Install it with `ScopedAllocator::install(device, index)`, so that devices of the same kind can
 /// be simulated one by one. What is still allocated when it is destroyed is freed.
 /// Threads: every function may be called from any number of threads.
-class SimulatedDevice final : public DeviceAllocator {
+class PLACEWIRE_API SimulatedDevice final : public DeviceAllocator {
  public:
   /// `memory` is its size: allocating more bytes than that at a time is MEMORY_ALLOCATION_FAILED.
   PLACEWIRE_API explicit SimulatedDevice(
@@ -85,6 +85,10 @@ class SimulatedDevice final : public DeviceAllocator {
   /// Valid until the allocation is freed. Errors: INVALID_ARGUMENT if not all of the `nbytes` bytes
   /// lie in one live allocation of this device.
   [[nodiscard]] PLACEWIRE_API Result<void*> backing(const void* pointer, std::size_t nbytes) const;
+
+  /// The same for whichever simulated device stands, or stood, for `device`.
+  [[nodiscard]] PLACEWIRE_API static Result<void*> backing_on(Device device, const void* pointer,
+                                                              std::size_t nbytes);
 
   /// Whether a pointer points into a live allocation of any simulated device.
   [[nodiscard]] PLACEWIRE_API static bool owns(const void* pointer);
