@@ -78,9 +78,9 @@ class BoundCall final : public BoundKernel {
  public:
   explicit BoundCall(std::unique_ptr<PreparedCall> call) : call_(std::move(call)) {}
 
-  Status run() override {
-    const InterpreterLock lock;
-    return (*call_)->run();
+  Status run() override { return (*call_)->run(); }
+  [[nodiscard]] KernelLock* lock() const noexcept override {
+    return InterpreterStretch::instance();
   }
 
  private:

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "placewire/runtime/kernel.h"
+
 namespace placewire::bindings {
 
 /// Holds the interpreter lock, whether or not the thread had it before.
@@ -17,6 +19,20 @@ class InterpreterLock {
 
  private:
   PyGILState_STATE state_;
+};
+
+/// The interpreter lock for a stretch of calls. There is one object, which lives forever.
+class InterpreterStretch final : public KernelLock {
+ public:
+  [[nodiscard]] static InterpreterStretch* instance() noexcept {
+    static auto* const stretch = new InterpreterStretch;
+    return stretch;
+  }
+
+  [[nodiscard]] int acquire() noexcept override { return PyGILState_Ensure(); }
+  void release(int acquired) noexcept override {
+    PyGILState_Release(static_cast<PyGILState_STATE>(acquired));
+  }
 };
 
 /// Python objects in an object of C++ that any thread may destroy, also after the interpreter has

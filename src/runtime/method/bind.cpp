@@ -64,9 +64,9 @@ Status Binder::bind(std::size_t index, Preparation& preparation) {
       return {};
     }
     if (preparation.begin_result(index)) {
-      const bool is_computed = compute(call);
-      preparation.end_result(index, is_computed);
-      if (is_computed) {
+      const bool is_constant = bind_constant(index, call);
+      preparation.end_result(index, is_constant);
+      if (is_constant) {
         return {};
       }
     }
@@ -135,11 +135,18 @@ Status Binder::bind_kernel(std::size_t index, const program::KernelCall& call) {
   return {};
 }
 
-bool Binder::compute(const program::KernelCall& call) {
+bool Binder::bind_constant(std::size_t index, const program::KernelCall& call) {
   const std::vector<KernelArgument> arguments = kernel_arguments(call.args());
-  const Result<std::unique_ptr<BoundKernel>> bound =
+  Result<std::unique_ptr<BoundKernel>> bound =
       state_.kernels[checked(call.op_index())]->bind(arguments);
-  return bound.ok() && bound.value() != nullptr && bound.value()->run().ok();
+  if (!bound.ok() || bound.value() == nullptr) {
+    return false;
+  }
+  state_.bound_kernels.push_back(std::move(bound).value());
+  state_.constant_calls.push_back({static_cast<std::uint32_t>(index),
+                                   state_.bound_kernels.back().get(),
+                                   arguments.back().value->tensor()});
+  return true;
 }
 
 Status Binder::bind_delegate(std::size_t index, const program::DelegateCall& call) {

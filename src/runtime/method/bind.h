@@ -32,7 +32,7 @@ class Binder {
   [[nodiscard]] Status bind_delegate(std::size_t index, const schema::program::DelegateCall& call);
   [[nodiscard]] Status load_delegate(std::size_t delegate, Span<const KernelArgument> arguments);
   /// Runs a call now; whether its result can be kept. A call that fails is left to executions.
-  [[nodiscard]] bool compute(const schema::program::KernelCall& call);
+  [[nodiscard]] bool bind_constant(std::size_t index, const schema::program::KernelCall& call);
   [[nodiscard]] Status bind_jump(std::size_t index, const schema::program::JumpFalseCall& jump);
 
   [[nodiscard]] std::vector<KernelArgument> kernel_arguments(

@@ -33,6 +33,33 @@ Result<bool> is_true(const EValue& condition) {
   return true;
 }
 
+/// The lock that the kernels of the current stretch need, given back in the end.
+class StretchLock {
+ public:
+  StretchLock() = default;
+  StretchLock(const StretchLock&) = delete;
+  StretchLock& operator=(const StretchLock&) = delete;
+  ~StretchLock() { change_to(nullptr); }
+
+  /// Takes another lock; null is none.
+  void change_to(KernelLock* lock) noexcept {
+    if (lock == lock_) {
+      return;
+    }
+    if (lock_ != nullptr) {
+      lock_->release(acquired_);
+    }
+    lock_ = lock;
+    if (lock_ != nullptr) {
+      acquired_ = lock_->acquire();
+    }
+  }
+
+ private:
+  KernelLock* lock_ = nullptr;
+  int acquired_ = 0;
+};
+
 }  // namespace
 
 Error busy(const MethodMeta& meta) {
@@ -49,8 +76,28 @@ Status Method::State::run() {
     tensor->set_data(nullptr);
     tensor->set_read_only(false);
   }
-  Status status = check_inputs();
-  return status.ok() ? run_steps() : status;
+  if (Status status = check_inputs(); !status.ok()) {
+    return status;
+  }
+  if (Status status = compute_constants(); !status.ok()) {
+    return status;
+  }
+  return run_steps();
+}
+
+Status Method::State::compute_constants() {
+  StretchLock lock;
+  for (; computed < constant_calls.size(); ++computed) {
+    const ConstantCall& call = constant_calls[computed];
+    lock.change_to(call.kernel->lock());
+    call.result->set_read_only(false);
+    Status status = call.kernel->run();
+    call.result->set_read_only(true);
+    if (!status.ok()) {
+      return at(meta, call.instruction, std::move(status).error());
+    }
+  }
+  return {};
 }
 
 Status Method::State::check_inputs() const {
@@ -68,6 +115,7 @@ Status Method::State::check_inputs() const {
 Status Method::State::run_steps() {
   const std::size_t count = steps.size();
   std::uint64_t executed = 0;
+  StretchLock lock;
   for (std::size_t next = 0; next < count;) {
     const Step& step = steps[next++];
     if (++executed > kMaximumInstructions) {
@@ -84,9 +132,11 @@ Status Method::State::run_steps() {
     Status status;
     switch (step.kind) {
       case Step::Kind::kKernel:
+        lock.change_to(step.kernel->lock());
         status = step.kernel->run();
         break;
       case Step::Kind::kDelegate:
+        lock.change_to(nullptr);
         status = step.delegate->execute(step.arguments);
         break;
       case Step::Kind::kMove:

@@ -49,9 +49,11 @@ Status Preparation::plan() {
   places_.assign(instructions_.size(), kNever);
   note_uses();
   std::vector<bool> computed(state_.values->size(), false);
+  bool is_always_reached = true;  // what a branch computes may fail where it is not taken
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
     results_.push_back(result_of(i));
-    if (!results_[i] || !is_computable(i, *results_[i], computed)) {
+    is_always_reached &= !instructions_[i].view.instr_args_as_JumpFalseCall();
+    if (!is_always_reached || !results_[i] || !is_computable(i, *results_[i], computed)) {
       continue;
     }
     const TensorImpl& tensor = *state_.values->tensor(results_[i]->value);
@@ -261,7 +263,7 @@ bool Preparation::begin_result(std::size_t index) {
   }
   const auto arguments = instructions_[index].view.instr_args_as_KernelCall().args();
   for (const std::int32_t argument : arguments) {
-    // What was to be computed before may have failed.
+    // What was to be constant may not be, because its call could not be bound.
     if (argument != arguments.back() && !facts_.is_constant(checked(argument))) {
       return false;
     }
@@ -272,10 +274,10 @@ bool Preparation::begin_result(std::size_t index) {
   return true;
 }
 
-void Preparation::end_result(std::size_t index, bool is_computed) {
+void Preparation::end_result(std::size_t index, bool is_constant) {
   const Result& result = *results_[index];
   TensorImpl& tensor = *state_.values->tensor(result.value);
-  if (is_computed) {
+  if (is_constant) {
     move(result, tensor.data(), true, true, std::nullopt);
   } else {
     tensor.set_data(planned_data_);

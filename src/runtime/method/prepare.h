@@ -1,4 +1,4 @@
-// What can be done once when a method is loaded instead of in each execution.
+// What can be done once instead of in each execution.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +31,10 @@ class Preparation {
   /// Lets the result of a copy share the memory of its source, if it can; then the call is done.
   [[nodiscard]] bool alias(std::size_t index);
 
-  /// Points the result of a call to storage of its own, if the call is to be computed now.
+  /// Points the result of a call to storage of its own, if the call is to be made only once.
   [[nodiscard]] bool begin_result(std::size_t index);
-  /// Makes the result a constant, or takes it back if it was not computed.
-  void end_result(std::size_t index, bool is_computed);
+  /// Makes the result a constant, or takes it back if the call cannot be made.
+  void end_result(std::size_t index, bool is_constant);
 
  private:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
@@ -115,7 +115,7 @@ class Preparation {
   std::vector<std::optional<Result>> results_;
   /// How many writes and values may still be looked at, so that loading takes bounded time.
   std::size_t budget_ = 20'000'000;
-  /// Where the result that is being computed was to be.
+  /// Where the result that gets storage of its own was to be.
   void* planned_data_ = nullptr;
 };
 

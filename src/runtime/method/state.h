@@ -44,6 +44,16 @@ struct Step {
   std::uint32_t points = 0;
 };
 
+/// A call whose result is always the same: it is made before the first step that ever runs, and
+/// never again.
+struct ConstantCall {
+  /// Number of the instruction, counted through all chains.
+  std::uint32_t instruction;
+  BoundKernel* kernel;
+  /// Read-only but for the time of the call.
+  TensorImpl* result;
+};
+
 /// A value that instructions replace, and what it is before the first one.
 struct Replaced {
   EValue* value;
@@ -70,7 +80,7 @@ struct Method::State {
   std::shared_ptr<const Program> program;
   MethodMeta meta;
   std::shared_ptr<PlannedMemory> memory;
-  /// Constants that had to be copied, and results that were computed when the method was loaded.
+  /// Constants that had to be copied, and room for results that are computed once.
   std::vector<MemoryBlock> blocks;
   std::unique_ptr<Values> values;
   /// What is set back before each execution: values that are replaced, and tensors that are pointed
@@ -90,6 +100,9 @@ struct Method::State {
   /// What the arguments of steps lie in.
   std::vector<EValue*> arguments;
   std::vector<Step> steps;
+  std::vector<ConstantCall> constant_calls;
+  /// How many of them have been made.
+  std::size_t computed = 0;
 
   // As the functions of Method, for whoever uses its memory already.
   Status set_input(std::size_t index, const EValue& value);
@@ -100,6 +113,7 @@ struct Method::State {
   Status set_tensor(std::size_t index, const TensorImpl& given);
   Status lend(Port& port, const TensorImpl& given);
   [[nodiscard]] Status check_inputs() const;
+  [[nodiscard]] Status compute_constants();
   [[nodiscard]] Status run_steps();
   [[nodiscard]] Status check(const Step& step) const;
   [[nodiscard]] Status check_tensor(const EValue& value, bool is_written) const;

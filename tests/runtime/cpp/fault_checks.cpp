@@ -73,7 +73,6 @@ void the_host_may_have_no_memory() {
                                    : placewire::Result<std::unique_ptr<Method>>(program.error());
         const Status status = method.ok() ? method.value()->execute(Span<const EValue>(&input, 1))
                                           : Status(method.error());
-        // A result that cannot be computed at load is no error, so it may be over all the same.
         const bool has_failed = until_failure == 0;
         until_failure = -1;
         CHECK(status.ok() || status.error().code == ErrorCode::MEMORY_ALLOCATION_FAILED);

@@ -27,9 +27,26 @@ struct KernelArgument {
   /// Whether nothing about it changes from one execution to the next but the elements of a tensor:
   /// not what the value refers to, not the tensor's sizes, not where its data lies.
   bool is_fixed = false;
-  /// Whether its elements never change either, because it is a constant of the program. A kernel
-  /// must not write to it, nor to any other tensor that is read-only when the kernel runs.
+  /// Whether its elements never change either, because it is a constant of the program, or computed
+  /// from constants; then they are there when the call is run. A kernel must not write to it, nor
+  /// to any other tensor that is read-only when the kernel runs.
   bool is_constant = false;
+};
+
+/// A lock that calls of kernels need, such as an interpreter's. A method takes it once for a
+/// stretch of calls that need the same one.
+///
+/// Threads: any number; a thread may take it again while it has it.
+class KernelLock {
+ public:
+  KernelLock() = default;
+  KernelLock(const KernelLock&) = delete;
+  KernelLock& operator=(const KernelLock&) = delete;
+  virtual ~KernelLock() = default;
+
+  /// Waits for the lock; what it gives belongs to the `release` of the same thread.
+  [[nodiscard]] virtual int acquire() noexcept = 0;
+  virtual void release(int acquired) noexcept = 0;
 };
 
 /// One call of a kernel, ready to run.
@@ -44,6 +61,10 @@ class BoundKernel {
 
   /// Computes. It must neither throw nor abort; an error ends the execution of the method.
   virtual Status run() = 0;
+
+  /// The lock that whoever calls `run` must have; always the same. It outlives the kernel. Default:
+  /// none.
+  [[nodiscard]] virtual KernelLock* lock() const noexcept { return nullptr; }
 };
 
 /// The code behind an operator.
@@ -64,7 +85,7 @@ class Kernel {
 
   /// Whether equal arguments always give the same results, and nothing else happens: not so if it
   /// draws random numbers, counts, or prints. A call of a pure kernel whose arguments are all
-  /// constant is computed once, when the method is loaded. Default: no.
+  /// constant is computed once, when the method is first executed. Default: no.
   [[nodiscard]] virtual bool is_pure() const noexcept { return false; }
 };
 

@@ -84,8 +84,9 @@ struct MethodOptions {
   /// Memory to use instead of own: as many buffers as the method has, on the mapped devices, each
   /// at least as large as the method's.
   std::shared_ptr<PlannedMemory> planned_memory;
-  /// Whether to prepare at load what can be: run instructions whose inputs are all constant, and
-  /// let static copies of views share memory where lifetimes allow. Default: yes.
+  /// Whether to do once what need not be done in each execution: calls of pure kernels whose
+  /// inputs are all constant are made in the first one, and static copies of views share memory
+  /// where lifetimes allow. Default: yes.
   bool prepare = true;
 };
 
