@@ -90,6 +90,18 @@ std::optional<std::vector<std::uint8_t>> order_of(const nb::ndarray<nb::ro>& arr
   return order;
 }
 
+/// Why an object is taken for no tensor, after the name of its type.
+std::string why_no_tensor(nb::handle object) {
+  const nb::object dtype = nb::getattr(object, "dtype", nb::none());
+  const nb::object is_native = nb::getattr(dtype, "isnative", nb::none());
+  if (is_native.is(nb::handle(Py_False))) {
+    return std::string(" has elements (") + nb::str(nb::getattr(dtype, "str", dtype)).c_str() +
+           ") in the other byte order than this machine's; give "
+           "x.astype(x.dtype.newbyteorder('='))";
+  }
+  return " is no tensor: it has neither __dlpack__ nor a buffer of numbers";
+}
+
 nb::object dlpack_of(const PythonTensor& self, const nb::kwargs& wishes) {
   const TensorImpl& tensor = self.tensor();
   const auto dtype = dlpack_dtype(tensor.scalar_type());
@@ -214,8 +226,7 @@ Result<BorrowedTensor> borrow_tensor(nb::handle object, const TensorImpl& like) 
   nb::ndarray<nb::ro> array;
   if (!nb::try_cast(object, array, false)) {
     return Error{ErrorCode::INVALID_TYPE,
-                 std::string(nb::type_name(object.type()).c_str()) +
-                     " is no tensor: it has neither __dlpack__ nor a buffer of numbers"};
+                 std::string(nb::type_name(object.type()).c_str()) + why_no_tensor(object)};
   }
   const auto scalar_type = scalar_type_of(array.dtype());
   if (!scalar_type) {

@@ -14,6 +14,7 @@ from placewire_schema.program import DeviceType, ScalarType
 
 from ._core import core
 from .device import Device
+from .torch_tensors import borrowable
 
 __all__ = ["Tensor", "copy_tensor", "to_numpy"]
 
@@ -30,12 +31,13 @@ def copy_tensor(value: object, device: Device | str = "cpu") -> Tensor:
 
     Raises:
         InvalidTypeError: `value` is no tensor, or of an element type that programs do not have.
-        InvalidArgumentError: There are gaps between its elements, or `device` is none.
+        InvalidArgumentError: There are gaps between its elements, torch negates or conjugates them
+            when they are read, or `device` is none.
         NotFoundError: A device has no allocator.
         PlacewireError: The allocator fails.
     """
     place = device if isinstance(device, Device) else Device.parse(device)
-    return core.copy_tensor(value, place.type, place.index)
+    return core.copy_tensor(borrowable(value), place.type, place.index)
 
 
 def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:

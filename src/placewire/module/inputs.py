@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from placewire_schema.errors import InvalidArgumentError, InvalidTypeError, NotSupportedError
 from placewire_schema.program import DeviceType, ScalarType
 
 from placewire._core import core
+from placewire.torch_tensors import borrowable, is_torch_tensor
 
 from .metadata import type_name
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["as_input", "converted", "is_torch_tensor"]
-
-
-def is_torch_tensor(value: object) -> TypeGuard[torch.Tensor]:
-    """Whether a value is a torch tensor, without importing torch: who has one has done so."""
-    torch_module = sys.modules.get("torch")
-    return torch_module is not None and isinstance(value, torch_module.Tensor)
+__all__ = ["as_input", "converted"]
 
 
 def as_input(value: object, expected: object) -> object:
@@ -31,10 +26,12 @@ def as_input(value: object, expected: object) -> object:
     Args:
         value: What the caller gave: for a tensor anything with `__dlpack__` or a buffer.
         expected: The input as the method has it: a `core.Tensor`, or a number, string or `None`.
+
+    Raises:
+        InvalidArgumentError: A torch tensor's memory has other numbers than the tensor.
     """
     if isinstance(expected, core.Tensor):
-        # What needs gradients would be refused; a program computes none.
-        return value.detach() if is_torch_tensor(value) else value
+        return borrowable(value)
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(expected, float) and type(value) is int:
@@ -73,7 +70,7 @@ def converted(value: object, expected: object) -> object:
 def _on_host(value: object) -> object:
     """A value's elements in the host's memory."""
     if is_torch_tensor(value):
-        return value.detach().cpu()
+        return value.detach().cpu().resolve_neg().resolve_conj()
     if not hasattr(value, "__dlpack_device__"):
         return value
     kind, _ = value.__dlpack_device__()

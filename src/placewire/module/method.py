@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from placewire_schema.errors import BusyError, InvalidArgumentError, PlacewireError
 
-from .inputs import as_input, converted, is_torch_tensor
+from placewire.torch_tensors import is_torch_tensor
+
+from .inputs import as_input, converted
 from .metadata import BufferMeta, MethodMeta, planned_buffer
 from .nesting import LEAF, Nesting, parse_nesting
 from .outputs import Library, as_output

@@ -112,6 +112,16 @@ Status Method::State::set_tensor(std::size_t index, const TensorImpl& given) {
     return refuse("must be like " + to_string(tensor) + ", not " + to_string(given));
   }
   if (tensor.rank() != 0 && !same_order(tensor, given)) {
+    const auto allowed = meta.plan().values()[port.value].val_as_Tensor().sizes();
+    for (std::size_t i = 0; i < tensor.rank(); ++i) {
+      const std::int64_t size = given.sizes()[i];
+      if (tensor.is_static() ? size != allowed[i] : size > allowed[i]) {
+        // An order follows from sizes, so the sizes are what to look at first.
+        return refuse("does not fit " + to_string(tensor) + ": size " + std::to_string(size) +
+                      " at dimension " + std::to_string(i) + ", not " +
+                      (tensor.is_static() ? "" : "at most ") + std::to_string(allowed[i]));
+      }
+    }
     return refuse("must have the order of dimensions " + listed(tensor.dim_order()) + ", not " +
                   listed(given.dim_order()));
   }

@@ -88,6 +88,7 @@ def test_without_copies_the_outputs_change_with_the_next_call(corpus: Path) -> N
         (X.astype(np.float64), r"add: input 1 must be like float32\[2, 2\].*not float64\[2, 2\]"),
         (X.ravel(), r"add: input 1 must be like float32\[2, 2\].*not float32\[4\]"),
         (np.zeros((2, 3), np.float32), "add: input 1 does not fit.*size 3 at dimension 1"),
+        (np.zeros((2, 3), np.float32).T, "add: input 1 does not fit.*size 3 at dimension 0"),
         (np.asfortranarray(X), r"add: input 1 must have the order of dimensions \[0, 1\]"),
         (np.zeros((2, 4), np.float32)[:, ::2], "add: input 1: .*make it contiguous"),
     ],
@@ -97,6 +98,52 @@ def test_a_tensor_that_does_not_fit_is_an_error_that_names_the_input(
 ) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         add.add(X, given)
+
+
+def test_the_size_of_a_transposed_input_comes_before_its_order_within_dynamic_bounds() -> None:
+    rows = torch.export.Dim("rows", max=4)
+    exported = torch.export.export(
+        torch.nn.ReLU(), (torch.ones(3, 2),), dynamic_shapes=({0: rows},)
+    )
+    with Module(bytes(export(exported).pte)) as module:
+        with pytest.raises(InvalidArgumentError, match="size 5 at dimension 0, not at most 4"):
+            module(np.ones((2, 5), np.float32).T)
+        with pytest.raises(InvalidArgumentError, match="order of dimensions"):
+            module(np.ones((2, 4), np.float32).T)
+
+
+LAZY = {
+    "negative": (lambda: torch._neg_view(torch.from_numpy(X)), r"negative bit.*resolve_neg\(\)"),
+    "conjugate": (lambda: torch.from_numpy(X * 1j).conj(), r"conjugate bit.*resolve_conj\(\)"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), LAZY.values(), ids=LAZY)
+def test_a_torch_tensor_with_other_numbers_than_its_memory_is_refused(
+    add: Module, make: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"add: input 1: torch's {message}"):
+        add.add(X, make())
+    with pytest.raises(InvalidArgumentError, match=message):
+        copy_tensor(make())
+
+
+def test_with_copies_a_negative_view_is_resolved(corpus: Path) -> None:
+    module = Module(corpus / "multimethod.pte", copy_inputs=True)
+    negative = torch._neg_view(torch.from_numpy(X))
+    assert (module.add(np.zeros_like(X), negative).numpy() == -X).all()
+
+
+def test_an_array_in_the_other_byte_order_is_told_so(add: Module) -> None:
+    other = X.astype(X.dtype.newbyteorder())
+    message = rf"input 1: ndarray has elements \({other.dtype.str}\) in the other byte order"
+    with pytest.raises(InvalidTypeError, match=message):
+        add.add(X, other)
+
+
+def test_with_copies_an_array_in_the_other_byte_order_is_converted(corpus: Path) -> None:
+    module = Module(corpus / "multimethod.pte", copy_inputs=True)
+    assert (module.add(X, X.astype(X.dtype.newbyteorder())) == X + X).all()
 
 
 @pytest.mark.parametrize("given", [None, 3, "text", [[1.0, 2.0], [3.0, 4.0]]])
