@@ -106,10 +106,15 @@ void PythonBackend::let_go() {
   for (const auto& function : functions_) {
     function->reset();
   }
+  backend_.reset();
 }
 
 Result<std::unique_ptr<Delegate>> PythonBackend::load(const DelegateDescription& description) {
   const nb::gil_scoped_acquire lock;
+  const nb::object backend = backend_;
+  if (!backend.is_valid()) {
+    return Error{ErrorCode::INVALID_STATE, "the module that the backend was for is gone"};
+  }
   try {
     const nb::object owner = nb::cast(ModuleOwner{module_.lock()});
     nb::list arguments;
@@ -123,7 +128,7 @@ Result<std::unique_ptr<Delegate>> PythonBackend::load(const DelegateDescription&
                                  description.named_data,
                                  nb::tuple(arguments),
                                  std::string(description.method)};
-    const nb::object delegate = backend_.attr("load")(seen);
+    const nb::object delegate = backend.attr("load")(seen);
     const auto& function =
         functions_.emplace_back(std::make_shared<nb::object>(delegate.attr("execute")));
     return std::unique_ptr<Delegate>(std::make_unique<PythonDelegate>(function, module_));

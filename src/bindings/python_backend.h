@@ -29,8 +29,8 @@ class PythonBackend final : public Backend {
   /// Says whose delegates it runs; before the module loads any.
   void set_module(std::weak_ptr<Module> module) { module_ = std::move(module); }
 
-  /// Forgets the Python objects of all delegates: nobody is left who could execute them. Needs the
-  /// interpreter lock. The module must be kept alive meanwhile.
+  /// Forgets the Python objects of the backend and of all delegates: nobody is left who could load
+  /// or execute any. Needs the interpreter lock. The module must be kept alive meanwhile.
   void let_go();
 
   [[nodiscard]] std::string_view id() const noexcept override { return id_; }

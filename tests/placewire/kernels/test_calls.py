@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,3 +160,40 @@ def test_a_blob_that_torch_cannot_read_is_refused_when_the_method_is_loaded() ->
     pte = bytes(export(Net(), (x,), partitioners=[EverythingPartitioner(Rubbish())]).pte)
     with pytest.raises(PlacewireError, match="cannot read the blob"):
         run(pte, x, backends=[TorchBackend()])
+
+
+def test_a_kernel_of_a_users_returns_the_sizes_that_it_used() -> None:
+    rows = torch.export.Dim("rows", max=8)
+    exported = torch.export.export(torch.nn.ReLU(), (torch.ones(3),), dynamic_shapes=({0: rows},))
+    pte = renamed(bytes(export(exported).pte), "aten::relu", "my::relu")
+
+    def relu(x: Any, out: Any) -> tuple[int, ...]:
+        np.maximum(x, 0, out=out[: len(x)])
+        return (len(x),)
+
+    with ScopedKernel("my::relu.out", relu), Module(pte) as module:
+        for x in ([-1, 2], [3, -4, 5, 6], [7]):
+            assert module(np.array(x, "f")).tolist() == [max(each, 0) for each in x]
+
+
+def test_twenty_runs_give_equal_results(
+    corpus: Path,
+) -> None:
+    class Constants(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.randn(4, 4))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x + (self.weight.t() * 2).reshape(16).view(4, 4)).view(2, 8)
+
+    x = np.ones((4, 4), "f")
+    programs = [
+        (corpus / "transformer2.pte", np.load(corpus / "transformer2.npz")["input0"]),
+        (bytes(export(Constants(), (torch.ones(4, 4),)).pte), x),
+    ]
+    for program, given in programs:
+        with Module(program) as module:
+            first = module(given)
+            for _ in range(19):
+                np.testing.assert_array_equal(module(given), first)

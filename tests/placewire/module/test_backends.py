@@ -201,3 +201,32 @@ def test_a_delegate_that_keeps_its_arguments_goes_with_its_module(corpus: Path) 
         assert kept() is not None
     gc.collect()
     assert kept() is None
+
+
+def test_what_a_backend_keeps_leaves_no_memory_on_the_device(
+    corpus: Path, simulate: Simulate
+) -> None:
+    device = simulate("cuda:0")
+    kept: list[object] = []
+
+    class Keeping(Adding):
+        def execute(self, arguments: tuple[object, ...]) -> None:
+            self.arguments = arguments
+            super().execute(arguments)
+
+    class KeepingBackend(AddingBackend):
+        def load(self, description: object) -> Adding:
+            self.description = description
+            self.blob = description.blob  # type: ignore[attr-defined]
+            self.arguments = description.arguments  # type: ignore[attr-defined]
+            self.delegate = Keeping(self.devices)
+            kept.append(weakref.ref(self.delegate))
+            return self.delegate
+
+    module = Module(corpus / "dev_add.pte", backends=[KeepingBackend({"cuda:0": device})])
+    assert (module.forward(X, Y) == X + Y).all()
+    assert device.allocations == 1
+    del module
+    gc.collect()
+    assert device.allocations == 0
+    assert [reference() for reference in kept] == [None]  # type: ignore[operator]
