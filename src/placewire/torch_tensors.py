@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TypeGuard
+from typing import Any, TypeGuard
 
 from placewire_schema.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    import torch
 
 __all__ = ["borrowable", "is_torch_tensor"]
 
 
-def is_torch_tensor(value: object) -> TypeGuard[torch.Tensor]:
+def is_torch_tensor(value: object) -> TypeGuard[Any]:
     """Whether a value is a torch tensor, without importing torch: who has one has done so."""
     torch_module = sys.modules.get("torch")
     return torch_module is not None and isinstance(value, torch_module.Tensor)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -18,107 +16,11 @@ from placewire_codegen.evolution.report import FORMATS
 from placewire_codegen.model import Schema
 
 from placewire.commands import compat
+from tests.placewire.compat_place import BASE, HEAD, PROJECT, WAIVER, Place, Run
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden" / "compat"
-BASE = """namespace shop;
-enum Color : byte { RED, GREEN }
-table Item { name: string; price: int = 1; color: Color; }
-table Shop { items: [Item]; }
-root_type Shop;
-"""
-HEAD = """namespace shop;
-enum Color : byte { RED }
-table Item {
-  title: string;
-  price: long = 1;
-  color: Color;
-  weight: float;
-}
-table Shop { items: [Item]; }
-root_type Shop;
-"""
-PROJECT = """
-[tool.placewire]
-schemas = ["schema/shop.fbs"]
-package = "shop"
-cpp_namespace = "shop"
-[tool.placewire.output]
-python = "out/shop"
-cpp = "out/include"
-nanobind = "out/bindings"
-docs = "out/docs"
-"""
 NO_PROJECT = "run in a project, or name its folder with --project\n"
-CLEAN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-@dataclass(frozen=True)
-class Place:
-    """A folder that the command runs in."""
-
-    folder: Path
-
-    def write(self, path: str, text: str) -> None:
-        target = self.folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-
-    def compat(self, *arguments: str) -> Run:
-        process = subprocess.run(
-            [sys.executable, "-m", "placewire", "compat", *arguments],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, **CLEAN, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"},
-        )
-        assert "Traceback" not in process.stderr, process.stderr
-        return Run(process.returncode, process.stdout, process.stderr)
-
-    def git(self, *arguments: str) -> None:
-        identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        subprocess.run(
-            ["git", *identity, *arguments],
-            cwd=self.folder,
-            check=True,
-            capture_output=True,
-            env={**os.environ, **CLEAN},
-        )
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    place = Place(tmp_path)
-    place.write("base.fbs", BASE)
-    place.write("head.fbs", HEAD)
-    return place
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Place:
-    """A project in Git, whose first commit has the tag `v1`."""
-    if shutil.which("git") is None:
-        pytest.skip("git is not installed")
-    place = Place(tmp_path)
-    place.write("pyproject.toml", PROJECT)
-    place.write("schema/colors.fbs", "namespace shop; enum Color : byte { RED, GREEN }\n")
-    included = 'include "colors.fbs";\n' + BASE.replace("enum Color : byte { RED, GREEN }\n", "")
-    place.write("schema/shop.fbs", included)
-    place.git("init", "-q", "-b", "main")
-    place.git("add", ".")
-    place.git("commit", "-q", "-m", "one")
-    place.git("tag", "v1")
-    return place
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -354,14 +256,6 @@ def test_a_schema_that_only_the_release_has_is_gone(repository: Place) -> None:
     repository.write("schema/history/1.0/other.fbs", "table Other { x: int; } root_type Other;")
     run = repository.compat("--against", "release:1.0", "--format", "json")
     assert {json.loads(line)["path"] for line in run.out.splitlines()} == {"Other"}
-
-
-WAIVER = """
-[[tool.placewire.compat.waivers]]
-rule = "ENUM_MEMBER_NO_DELETE"
-path = "shop.Color.*"
-reason = "nothing was ever green"
-"""
 
 
 def test_a_waiver_hides_a_finding(repository: Place) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.placewire.test_compat import PROJECT, WAIVER, Place, Run
+from tests.placewire.compat_place import PROJECT, WAIVER, Place, Run
 
 SHOP = """namespace shop;
 enum Color : byte { RED, GREEN, BLUE }

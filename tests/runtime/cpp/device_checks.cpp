@@ -249,8 +249,6 @@ void a_state_on_a_device_has_its_initial_value() {
 void a_constant_is_copied_by_an_instruction_only_once() {
   const Simulated cuda;
   const auto method = loaded("constant_to_device");
-  CHECK(cuda.calls(DeviceOperation::kCopyHostToDevice) == 1);
-  CHECK(cuda.calls(DeviceOperation::kCopyDeviceToHost) == 0);
   CHECK((testing::result(*method) == Floats{5, 6, 7, 8}));
   CHECK((testing::result(*method) == Floats{5, 6, 7, 8}));
   CHECK(cuda.calls(DeviceOperation::kCopyHostToDevice) == 1);

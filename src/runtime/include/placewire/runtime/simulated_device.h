@@ -56,7 +56,7 @@ struct OperationCount {
 /// Install it with `ScopedAllocator::install(device, index)`, so that devices of the same kind can
 /// be simulated one by one. What is still allocated when it is destroyed is freed.
 /// Threads: every function may be called from any number of threads.
-class PLACEWIRE_API SimulatedDevice final : public DeviceAllocator {
+class SimulatedDevice final : public DeviceAllocator {
  public:
   /// `memory` is its size: allocating more bytes than that at a time is MEMORY_ALLOCATION_FAILED.
   PLACEWIRE_API explicit SimulatedDevice(
