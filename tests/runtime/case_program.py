@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -61,6 +62,21 @@ def case_names(program: str) -> list[str]:
     names = re.findall(r"\bCASE\((\w+)\)", (SOURCES / f"{program}.cpp").read_text(encoding="utf-8"))
     assert names, f"{program} has no cases"
     return names
+
+
+def headers_with_another_device(folder: Path) -> Path:
+    """Generate headers into a folder from a schema that has VULKAN besides, and return where."""
+    for name in ("schema", "generated"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    schema = folder / "schema" / "program.fbs"
+    text = schema.read_text(encoding="utf-8")
+    changed = re.sub(r"( +CUDA = 1 .*\n)", r"\1  VULKAN = 2 (dlpack: 7, alignment: 64),\n", text)
+    assert changed != text
+    schema.write_text(changed)
+    generate = [sys.executable, "-m", "placewire_codegen"]
+    subprocess.run(generate, cwd=folder, check=True, capture_output=True)
+    return folder / "generated" / "include"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.runtime.case_program import RUNTIME, CaseCompiler, CaseProgram, case_names
 from tests.runtime.method_programs import PROGRAMS, write_programs
-from tests.schema.cpp.building import compile_cpp, compilers
+from tests.schema.cpp.building import compile_cpp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,14 +50,6 @@ COUNTERPARTS = {
     "DeviceModelWithSharedArenasReturnsNotSupported": "memory_is_shared_on_devices_too",
     "LoadMethodAllocatesDeviceMemoryAndDeallocatesOnDestroy": "a_delegate_runs_on_its_device",
 }
-
-
-@pytest.fixture(scope="module")
-def compiler() -> str:
-    found = compilers()
-    if not found:
-        pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
-    return found[0]
 
 
 @pytest.fixture(scope="module")

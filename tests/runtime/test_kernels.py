@@ -5,16 +5,17 @@ The counterparts of ExecuTorch's own tests are named in `COUNTERPARTS`.
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.runtime.case_program import TENSORS, CaseCompiler, CaseProgram, case_names
-from tests.schema.cpp.building import ROOT, compilers
+from tests.runtime.case_program import (
+    TENSORS,
+    CaseCompiler,
+    CaseProgram,
+    case_names,
+    headers_with_another_device,
+)
 
 PROGRAMS = (
     "copy_checks",
@@ -78,14 +79,6 @@ COUNTERPARTS = {
 
 
 @pytest.fixture(scope="module")
-def compiler() -> str:
-    found = compilers()
-    if not found:
-        pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
-    return found[0]
-
-
-@pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> dict[str, CaseProgram]:
     build = CaseCompiler(tmp_path_factory.mktemp("kernels"), compiler)
     core = build.core(TENSORS)
@@ -110,17 +103,7 @@ def test_every_test_of_executorch_has_a_counterpart() -> None:
 
 
 def test_two_kinds_of_device_copy_through_the_host(tmp_path: Path, compiler: str) -> None:
-    for name in ("schema", "generated"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    schema = tmp_path / "schema" / "program.fbs"
-    text = schema.read_text(encoding="utf-8")
-    changed = re.sub(r"( +CUDA = 1 .*\n)", r"\1  VULKAN = 2 (dlpack: 7, alignment: 64),\n", text)
-    assert changed != text
-    schema.write_text(changed)
-    generate = [sys.executable, "-m", "placewire_codegen"]
-    subprocess.run(generate, cwd=tmp_path, check=True, capture_output=True)
-    headers = tmp_path / "generated" / "include"
+    headers = headers_with_another_device(tmp_path)
     build = CaseCompiler(tmp_path, compiler, ())
     program = build.program("copy_checks", build.core(TENSORS, headers), headers)
     printed = program.run("devices_of_two_kinds_copy_through_the_host")

@@ -10,9 +10,6 @@ namespace {
 
 namespace program = schema::program;
 
-/// A number of a value, an operator or an instruction, which the validator has checked.
-std::size_t checked(std::int32_t index) noexcept { return static_cast<std::size_t>(index); }
-
 std::size_t argument_count(const std::vector<Instruction>& instructions) noexcept {
   std::size_t count = 0;
   for (const Instruction& instruction : instructions) {

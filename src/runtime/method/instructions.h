@@ -28,6 +28,11 @@ struct OperatorFacts {
 
 [[nodiscard]] OperatorFacts operator_facts(const schema::program::Operator& op);
 
+/// A number of a value, an operator or an instruction, which the validator has checked.
+[[nodiscard]] inline std::size_t checked(std::int32_t index) noexcept {
+  return static_cast<std::size_t>(index);
+}
+
 /// One instruction.
 struct Instruction {
   schema::program::Instruction view;

@@ -10,8 +10,6 @@ namespace {
 
 namespace program = schema::program;
 
-std::size_t checked(std::int32_t index) noexcept { return static_cast<std::size_t>(index); }
-
 /// Operators whose result has the elements of their first argument in the same order, if it has as
 /// many of them: what only takes some or repeats some then takes each once.
 constexpr std::array<std::string_view, 17> kCopies = {
