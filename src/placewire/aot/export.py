@@ -7,11 +7,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.export import ExportedProgram
 
+from placewire.pte import PteFile
 from placewire.validate import validate
 
 from .capture import capture
@@ -42,8 +44,6 @@ from .views import ShareMemory
 if TYPE_CHECKING:
     from placewire_schema import Finding
     from placewire_schema.program import Program
-
-    from placewire.pte import PteFile
 
     from .graph import MethodGraph
 
@@ -77,19 +77,27 @@ class InvalidOutputError(RuntimeError):
         super().__init__("the exported program is not valid:\n" + "\n".join(map(str, findings)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Artifact:
     """What `export` gives: a program, ready to be saved.
 
+    It shares nothing with the model, whose weights may change or go.
+
     Attributes:
-        file: The program file in memory.
-        pte: Its bytes.
+        pte: The bytes of the file.
         report: How it came about.
     """
 
-    file: PteFile = field(repr=False)
     pte: bytes = field(repr=False)
     report: Report
+
+    @cached_property
+    def file(self) -> PteFile:
+        """The program file, read when first asked for; its data are views of `pte`.
+
+        What is changed in it is what `save` writes; `pte` stays as it was exported.
+        """
+        return PteFile.from_bytes(self.pte)
 
     @property
     def program(self) -> Program:
@@ -383,9 +391,10 @@ class _Lowering:
                 self.named_data,
                 constant_plans,
             )
-            data = file.to_bytes()
+            # Of all that was collected for it, only the bytes outlive this.
+            pte = file.to_bytes()
         with self.report.stage("validate"):
-            errors = [finding for finding in validate(data) if finding.level == "error"]
+            errors = [finding for finding in validate(pte) if finding.level == "error"]
         if errors:
             raise InvalidOutputError(errors)
-        return Artifact(file, data, self.report)
+        return Artifact(pte, self.report)
