@@ -132,15 +132,14 @@ PreparedCall::Refresh PreparedCall::refresh_of(std::size_t index) const {
   if (!schema()[index].is_out) {
     return Refresh::kObject;
   }
-  const bool is_only_written =
-      each_tensor(*arguments_[index].value, [&](const TensorImpl& tensor) {
-        for (std::size_t other = 0; other < schema().size(); ++other) {
-          if (!schema()[other].is_out && refers_to(*arguments_[other].value, tensor)) {
-            return false;
-          }
-        }
-        return true;
-      });
+  const bool is_only_written = each_tensor(*arguments_[index].value, [&](const TensorImpl& tensor) {
+    for (std::size_t other = 0; other < schema().size(); ++other) {
+      if (!schema()[other].is_out && refers_to(*arguments_[other].value, tensor)) {
+        return false;
+      }
+    }
+    return true;
+  });
   // The elements of what is read as well must stay in sight.
   return is_only_written ? Refresh::kRoom : Refresh::kObject;
 }

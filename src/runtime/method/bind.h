@@ -36,8 +36,7 @@ class Binder {
   [[nodiscard]] Status bind_jump(std::size_t index, const schema::program::JumpFalseCall& jump);
 
   /// The arguments of a call, until the next call is asked for.
-  [[nodiscard]] Span<const KernelArgument> kernel_arguments(
-      schema::Vector<std::int32_t> arguments);
+  [[nodiscard]] Span<const KernelArgument> kernel_arguments(schema::Vector<std::int32_t> arguments);
   /// A step with arguments that stay where they are.
   Step& add_call(std::size_t index, Step::Kind kind, schema::Vector<std::int32_t> arguments);
 
