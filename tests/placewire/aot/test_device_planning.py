@@ -66,6 +66,17 @@ class TestPlanning:
             end = tensor.allocation_info.memory_offset_low + 16
             assert end <= plan.non_const_buffer_sizes[tensor.allocation_info.memory_id]
 
+    def test_every_buffer_begins_at_offset_0(self) -> None:
+        partitioner = EachAlone([ADD], ["cuda:9", "cuda:3"])
+        plan = plan_of(lower(lambda a, b, c: (a + b) + c, 3, partitioner))
+        first: dict[int, int] = {}
+        for _, tensor in tensors(plan):
+            if (info := tensor.allocation_info) is not None:
+                assert info.memory_offset_high == 0
+                offset = first.get(info.memory_id, info.memory_offset_low)
+                first[info.memory_id] = min(offset, info.memory_offset_low)
+        assert first == {1: 0, 2: 0, 3: 0}
+
     def test_the_cpu_comes_first_and_devices_by_kind_and_index(self) -> None:
         partitioner = EachAlone([ADD], ["cuda:9", "cuda:3"])
         plan = plan_of(lower(lambda a, b, c: (a + b) + c, 3, partitioner))
