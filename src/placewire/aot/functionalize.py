@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import torch
 from torch import fx
@@ -444,7 +444,7 @@ class _Sweep:
             if tensor is None or tensor.memory.placeholder is None:
                 continue
             given = self._inputs[tensor.memory.placeholder]
-            if isinstance(given.value, torch.Tensor) and given.value.nbytes:
+            if _has_memory(given.value):
                 start = given.value.data_ptr()
                 ranges.append((start, start + _extent(given.value), given, tensor.memory))
         ranges.sort(key=lambda item: item[:2])
@@ -467,9 +467,14 @@ class _Sweep:
 def _memory_key(given: GraphInput) -> object:
     """Equal for placeholders of the very same memory, such as a buffer with two names."""
     value = given.value
-    if not isinstance(value, torch.Tensor) or value.nbytes == 0:
+    if not _has_memory(value):
         return None
     return value.data_ptr(), value.dtype, value.shape, value.stride()
+
+
+def _has_memory(value: object) -> TypeGuard[torch.Tensor]:
+    """Whether a value is a tensor with an address: not one on `meta`, and not an empty one."""
+    return isinstance(value, torch.Tensor) and not value.is_meta and value.nbytes > 0
 
 
 def _same_sizes(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -91,6 +91,28 @@ def test_a_line_inside_torch_is_not_the_user_s() -> None:
     assert all(source and source.endswith("in forward: return self.pool(x)") for source in sources)
 
 
+def test_parts_of_branches_and_loops_are_listed_with_lines_of_the_user() -> None:
+    class Branching(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            x = torch.cond(x.sum() > 0, torch.lgamma, lambda x: x.igamma(x), (x,))
+            return torch.while_loop(lambda x: x.sum() > 0, lambda x: (torch.erfinv(x),), (x,))
+
+    with pytest.raises(UnsupportedError) as caught:
+        export(Branching(), (torch.randn(4, 4),))
+    found = {item.what: item.source for item in caught.value.unsupported}
+    assert list(found) == [
+        "aten.lgamma.default",
+        "aten.igamma.default",
+        "aten.erfinv.default",
+    ]
+    assert [source and source.partition("in forward: ")[2][:18] for source in found.values()] == [
+        "x = torch.cond(x.s",
+        "x = torch.cond(x.s",
+        "return torch.while",
+    ]
+    assert all(source and HERE in source for source in found.values())
+
+
 def test_the_parts_of_all_methods_are_listed() -> None:
     programs = {
         name: torch.export.export(Calls(body), (torch.randn(4, 4),))
