@@ -59,10 +59,12 @@ class _Memory:
     Attributes:
         version: How often it has been written to.
         placeholder: The input that it belongs to, if it does.
+        writer: What wrote to it first, if a node did.
     """
 
     version: int = 0
     placeholder: fx.Node | None = None
+    writer: fx.Node | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -283,6 +285,7 @@ class _Sweep:
             changed.append((tensor, value))
         memory = tensor.memory
         memory.version += 1
+        memory.writer = memory.writer or self._source
         for one, new in changed:
             one.node, one.version = new, memory.version
         self._refuse_outside(memory)
@@ -451,13 +454,14 @@ class _Sweep:
         reach: tuple[int, GraphInput, _Memory] | None = None
         for start, end, given, memory in ranges:
             if reach is not None and start < reach[0] and (memory.version or reach[2].version):
+                writer = memory.writer or reach[2].writer
                 self.unsupported.append(
                     Unsupported(
                         self._method.name,
                         f"{reach[1].name} and {given.name}",
                         "they share memory, and the model writes to it; "
                         "a program keeps them apart, so make one a view of the other in forward",
-                        None,
+                        writer and source_of(writer),
                     )
                 )
             if reach is None or end > reach[0]:

@@ -245,12 +245,30 @@ def test_an_exported_program_still_computes_what_it_did() -> None:
     torch.testing.assert_close(program.module()(*given), expected)
 
 
-def test_a_module_is_left_as_it_was() -> None:
-    model = Attention()
+@pytest.mark.parametrize(
+    ("model", "example"),
+    [
+        (Attention(), (torch.randn(2, 5, 8),)),
+        (Everything(), (torch.randn(3, 4), torch.tensor(5))),
+    ],
+    ids=["attention", "everything"],
+)
+def test_a_module_is_left_as_it_was(model: nn.Module, example: tuple[torch.Tensor, ...]) -> None:
     before = {name: (id(t), t.clone()) for name, t in model.state_dict(keep_vars=True).items()}
     training = [module.training for module in model.modules()]
-    export(model, (torch.randn(2, 5, 8),))
+    gradients = [tensor.requires_grad for tensor in model.parameters()]
+    attributes = [dict(vars(module)) for module in model.modules()]
+    arguments = [tensor.clone() for tensor in example]
+    export(model, example, partitioners=[CudaPartitioner()])
     assert [module.training for module in model.modules()] == training
+    assert [tensor.requires_grad for tensor in model.parameters()] == gradients
+    for module, own in zip(model.modules(), attributes, strict=True):
+        # torch.export puts an equal tuple in the place of one.
+        assert vars(module).keys() == own.keys()
+        assert all(
+            vars(module)[key] is value or vars(module)[key] == value for key, value in own.items()
+        )
+    assert all(map(torch.equal, example, arguments))
     after = model.state_dict(keep_vars=True)
     assert after.keys() == before.keys()
     for name, (identity, value) in before.items():

@@ -135,8 +135,12 @@ def test_buffers_that_overlap_are_refused_when_one_is_written_to() -> None:
         return self.part + x
 
     whole = torch.zeros(4)
-    with pytest.raises(UnsupportedError, match="they share memory, and the model writes to it"):
+    with pytest.raises(UnsupportedError) as caught:
         export(_Of(forward, whole=whole, part=whole[1:]), (torch.ones(3),))
+    (item,) = caught.value.unsupported
+    assert item.what == "whole and part"
+    assert item.reason.startswith("they share memory, and the model writes to it")
+    assert (item.source or "").endswith("in forward: self.whole.add_(1)")
 
 
 def test_buffers_that_overlap_are_exported_when_nothing_writes_to_them() -> None:
