@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
+from torch._ops import OpOverload
 from torch.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -36,7 +37,8 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
     reaches, torch's own functionalisation does it, which takes seconds for a large model.
 
     Returns:
-        The method, and the writes that cannot be exported; if there are any, it is not complete.
+        The method, and the writes that cannot be exported. If there are any, the method is what is
+        left without them, so that all else that stands in the way can be listed beside them.
     """
     try:
         return _functional(name, program)
@@ -52,10 +54,9 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
         alias = reason.source
     what = "a write" if alias is None else str(alias.target)
     where = None if alias is None else source_of(alias)
-    graph = fx.Graph()
-    graph.output(())
     refused = Unsupported(name, what, f"{reason}, and what it reaches is not known", where)
-    return MethodGraph(name, graph, [], FakeValues()), [refused]
+    hiding = None if alias is None or getattr(alias.target, "namespace", "") == "aten" else alias
+    return _without_writes(_flattened(name, program), hiding), [refused]
 
 
 def _values(program: ExportedProgram) -> Iterator[object]:
@@ -63,21 +64,75 @@ def _values(program: ExportedProgram) -> Iterator[object]:
 
 
 def _functional(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
-    fakes = FakeValues(_values(program))
-    hosted = HostCopies()
-    method = MethodGraph(
-        name=name,
-        graph=program.graph,
-        inputs=[_input(spec, program, hosted) for spec in program.graph_signature.input_specs],
-        fakes=fakes,
-        in_spec=program.call_spec.in_spec,
-        out_spec=program.call_spec.out_spec,
-    )
     signature = program.graph_signature
     has_mutations = any(spec.kind in _MUTATIONS for spec in signature.output_specs)
     if has_mutations or any(node.op == "get_attr" for node in program.graph.nodes):
-        method = _Flattening(method, program.graph_module, hosted).run()
+        method = _flattened(name, program)
+    else:
+        method = _taken_as_it_is(name, program, HostCopies())
     return functionalize(method, _write_backs(method, signature) if has_mutations else None)
+
+
+def _taken_as_it_is(name: str, program: ExportedProgram, hosted: HostCopies) -> MethodGraph:
+    return MethodGraph(
+        name=name,
+        graph=program.graph,
+        inputs=[_input(spec, program, hosted) for spec in program.graph_signature.input_specs],
+        fakes=FakeValues(_values(program)),
+        in_spec=program.call_spec.in_spec,
+        out_spec=program.call_spec.out_spec,
+    )
+
+
+def _flattened(name: str, program: ExportedProgram) -> MethodGraph:
+    """A copy of a program's graph, with its submodules taken apart."""
+    hosted = HostCopies()
+    method = _taken_as_it_is(name, program, hosted)
+    return _Flattening(method, program.graph_module, hosted).run()
+
+
+def _without_writes(method: MethodGraph, hiding: fx.Node | None) -> MethodGraph:
+    """A method in which nothing writes, and which computes something else, or less.
+
+    What follows a write gets the old value instead. Where the new one is not like it, that is left
+    out, as is what follows an operator that hides a write.
+
+    Args:
+        method: The method.
+        hiding: The operator, if there is one.
+    """
+    graph = fx.Graph()
+    new: dict[fx.Node, fx.Node] = {}
+    for node in method.graph.nodes:
+        if node.op == "output" or not all(source in new for source in node.all_input_nodes):
+            continue
+        if hiding is not None and node.target == hiding.target:
+            continue
+        if node.op == "get_attr" and _has_writes(method.bodies[str(node.target)]):
+            continue
+        if not _is_write(node):
+            new[node] = graph.node_copy(node, new.__getitem__)
+        elif isinstance(node.args[0], fx.Node) and _is_like(node, node.args[0]):
+            new[node] = new[node.args[0]]
+    ends = [node for node in graph.nodes if not node.users]
+    graph.output(tuple(node for node in ends if isinstance(node.meta.get("val"), torch.Tensor)))
+    return _replaced(method, graph)
+
+
+def _has_writes(body: MethodGraph) -> bool:
+    inner = any(map(_has_writes, body.bodies.values()))
+    return inner or any(map(_is_write, body.graph.nodes))
+
+
+def _is_write(node: fx.Node) -> bool:
+    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
+
+
+def _is_like(node: fx.Node, other: fx.Node) -> bool:
+    one, two = node.meta.get("val"), other.meta.get("val")
+    if not isinstance(one, torch.Tensor) or not isinstance(two, torch.Tensor):
+        return False
+    return one.dtype == two.dtype and str(one.shape) == str(two.shape)
 
 
 _KINDS = {

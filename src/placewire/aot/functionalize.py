@@ -461,7 +461,7 @@ class _Sweep:
                         f"{reach[1].name} and {given.name}",
                         "they share memory, and the model writes to it; "
                         "a program keeps them apart, so make one a view of the other in forward",
-                        writer and source_of(writer),
+                        None if writer is None else source_of(writer),
                     )
                 )
             if reach is None or end > reach[0]:
