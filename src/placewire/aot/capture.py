@@ -30,18 +30,27 @@ if TYPE_CHECKING:
 __all__ = ["capture"]
 
 
-def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
+def capture(
+    name: str, program: ExportedProgram, hosted: HostCopies | None = None
+) -> tuple[MethodGraph, list[Unsupported]]:
     """The method graph of an exported program, in which nothing but write-backs writes.
 
     What the program writes to is followed by `functionalize`. Where that cannot tell what a write
     reaches, torch's own functionalisation does it, which takes seconds for a large model.
 
+    Args:
+        name: Name of the method.
+        program: The program. It is not changed.
+        hosted: Copies of tensors on other devices, which methods of one model can share.
+            Default: none yet.
+
     Returns:
         The method, and the writes that cannot be exported. If there are any, the method is what is
         left without them, so that all else that stands in the way can be listed beside them.
     """
+    hosted = HostCopies() if hosted is None else hosted
     try:
-        return _functional(name, program)
+        return _functional(name, program, hosted)
     except NotRewritableError as error:
         reason = error
     alias = reason.source
@@ -49,27 +58,29 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
         if not reason.final:
             alias = hidden_alias(program.graph, FakeValues(_values(program)))
         if alias is None:
-            return _functional(name, program.run_decompositions({}))
+            return _functional(name, program.run_decompositions({}), hosted)
     except NotRewritableError:
         alias = reason.source
     what = "a write" if alias is None else str(alias.target)
     where = None if alias is None else source_of(alias)
     refused = Unsupported(name, what, f"{reason}, and what it reaches is not known", where)
     hiding = None if alias is None or getattr(alias.target, "namespace", "") == "aten" else alias
-    return _without_writes(_flattened(name, program), hiding), [refused]
+    return _without_writes(_flattened(name, program, hosted), hiding), [refused]
 
 
 def _values(program: ExportedProgram) -> Iterator[object]:
     return (node.meta.get("val") for node in program.graph.nodes)
 
 
-def _functional(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
+def _functional(
+    name: str, program: ExportedProgram, hosted: HostCopies
+) -> tuple[MethodGraph, list[Unsupported]]:
     signature = program.graph_signature
     has_mutations = any(spec.kind in _MUTATIONS for spec in signature.output_specs)
     if has_mutations or any(node.op == "get_attr" for node in program.graph.nodes):
-        method = _flattened(name, program)
+        method = _flattened(name, program, hosted)
     else:
-        method = _taken_as_it_is(name, program, HostCopies())
+        method = _taken_as_it_is(name, program, hosted)
     return functionalize(method, _write_backs(method, signature) if has_mutations else None)
 
 
@@ -84,9 +95,8 @@ def _taken_as_it_is(name: str, program: ExportedProgram, hosted: HostCopies) -> 
     )
 
 
-def _flattened(name: str, program: ExportedProgram) -> MethodGraph:
+def _flattened(name: str, program: ExportedProgram, hosted: HostCopies) -> MethodGraph:
     """A copy of a program's graph, with its submodules taken apart."""
-    hosted = HostCopies()
     method = _taken_as_it_is(name, program, hosted)
     return _Flattening(method, program.graph_module, hosted).run()
 

@@ -11,6 +11,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from placewire.aot import SharedBufferError, UnsupportedError, export
+from placewire.aot.capture import capture
 from placewire.aot.host_copies import HostCopies
 from placewire.backends import CudaPartitioner
 from placewire.pte import PteFile
@@ -155,6 +156,20 @@ def test_buffers_that_methods_share_are_copied_too(compat: str, partitioners: li
     )
     assert artifact.pte == expected.pte
     assert len(set(places_of(artifact, "cache"))) == 1
+
+
+def test_methods_can_share_the_copies_of_their_tensors() -> None:
+    programs = methods_of(Decoder(), "prefill", "grow")
+    moved: dict[str, Remote] = {}
+    for program in programs.values():
+        for name, value in program.state_dict.items():
+            program.state_dict[name] = moved.setdefault(name, Remote(value.detach()))
+    Remote.copies = 0
+    hosted = HostCopies()
+    methods = [capture(name, program, hosted)[0] for name, program in programs.items()]
+    assert Remote.copies == len(moved) == 3
+    first, second = ({given.name: given.value for given in method.inputs} for method in methods)
+    assert all(first[name] is second[name] for name in moved)
 
 
 def test_methods_that_differ_in_a_buffer_are_named_wherever_it_is() -> None:
