@@ -13,7 +13,7 @@ from placewire_schema.program import (
     Tensor,
 )
 
-from placewire.aot import ExportConfig, export
+from placewire.aot import Copies, ExportConfig, export
 from placewire.aot.passes import PassResult
 from placewire.aot.specs import specs_of
 from placewire.device import Device
@@ -154,6 +154,15 @@ class TestPlacewireRuntime:
         assert counts["et_copy::_d2h_copy"] == 1
         ((source, target, _),) = arguments(artifact, "placewire::d2d_copy")
         assert (device(artifact, source), device(artifact, target)) == (CUDA0, CUDA1)
+
+    def test_the_report_has_the_copies_of_every_direction_with_the_bytes_of_a_call(self) -> None:
+        partitioner = EachAlone([ADD], ["cuda:0", "cuda:1"])
+        artifact = lower(lambda a, b, c: (a + b) + c, 3, partitioner, config=PLACEWIRE)
+        assert artifact.report.methods["forward"].copies == {
+            "H2D": Copies(3, 3 * 16),
+            "D2D": Copies(1, 16),
+            "D2H": Copies(1, 16),
+        }
 
     def test_a_constant_of_a_delegate_is_uploaded_once_and_not_in_the_blob(self) -> None:
         artifact = export(
