@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
 
 from placewire.pte import PteFile
 from placewire.validate import validate
@@ -22,7 +23,8 @@ from .container import assemble
 from .decompose import Unsupported, decompose
 from .delegates import lower_delegates
 from .devices import PropagateDevicePass
-from .emit import BlobPool, ConstantPool, emit_constant_method, emit_method
+from .emit import BlobPool, ConstantPool, check_constant, emit_constant_method, emit_method
+from .host_copies import HostCopies
 from .in_place import write_in_place
 from .invariants import CheckedPass
 from .joint_plan import plan_jointly
@@ -228,7 +230,12 @@ def _getters(constant_methods: object) -> dict[str, Any]:
     for name in constant_methods:
         if not isinstance(name, str):
             raise TypeError(f"constant_methods has the name {name!r}; expected a string")
-    return dict(constant_methods)
+        check_constant(name, constant_methods[name])
+    hosted = HostCopies()
+    return {
+        name: pytree.tree_map_only(torch.Tensor, hosted.copy_of, value)
+        for name, value in constant_methods.items()
+    }
 
 
 def _check_examples(args: object, kwargs: object) -> None:
@@ -275,9 +282,10 @@ class _Lowering:
 
     def decomposed(self, programs: Mapping[str, ExportedProgram]) -> list[MethodGraph]:
         captured, unsupported = [], []
+        hosted = HostCopies()
         with self.report.stage("decompose"):
             for name, program in programs.items():
-                method, refused = capture(name, program)
+                method, refused = capture(name, program, hosted)
                 captured.append(method)
                 unsupported += refused
             if self.config.share_mutable_buffers:

@@ -165,9 +165,10 @@ def test_methods_can_share_the_copies_of_their_tensors() -> None:
         for name, value in program.state_dict.items():
             program.state_dict[name] = moved.setdefault(name, Remote(value.detach()))
     Remote.copies = 0
+    export(programs)
+    assert Remote.copies == len(moved) == 3
     hosted = HostCopies()
     methods = [capture(name, program, hosted)[0] for name, program in programs.items()]
-    assert Remote.copies == len(moved) == 3
     first, second = ({given.name: given.value for given in method.inputs} for method in methods)
     assert all(first[name] is second[name] for name in moved)
 
