@@ -366,6 +366,13 @@ class Schema(Frozen):
             for definition in sorted(definitions, key=lambda each: each.full_name)
         }
 
+    def has_own_name(self, member: UnionMember) -> bool:
+        """Whether a member goes by a name of its own: a string, or a type under an alias."""
+        if member.type.ref is None:
+            return True
+        definition = self.definitions[member.type.ref]
+        return member.name not in (definition.name, definition.full_name.replace(".", "_"))
+
     @cached_property
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces that hold a definition, sorted."""
