@@ -13,6 +13,7 @@
 #include "devices.h"
 #include "placewire/runtime/validate.h"
 #include "planner.h"
+#include "schema_walk.h"
 
 namespace nb = nanobind;
 
@@ -75,4 +76,5 @@ NB_MODULE(_runtime, module) {
   module.def("rules", &rules);
   placewire::bindings::add_planner(module);
   placewire::bindings::bind_devices(module);
+  placewire::bindings::bind_schema_walk(module);
 }

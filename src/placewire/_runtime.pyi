@@ -1,6 +1,7 @@
 """The C++ core (src/bindings); use it through `placewire._core`, which checks that it fits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from placewire_schema import Finding
 
@@ -149,3 +150,23 @@ class SimulatedDevice:
         """Let the nth call from now on fail; 0 takes it back."""
     def backing(self, address: int, nbytes: int) -> int:
         """Return the host address of the bytes behind an address on the device."""
+
+class SchemaWalk:
+    """The C++ class of that name; the rows are those of `evolution.walk_tables`.
+
+    Raises:
+        ValueError: A row refers to one that is not there.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[tuple[Any, ...]],
+        structs: Sequence[tuple[Any, ...]],
+        enums: Sequence[tuple[Any, ...]],
+        unions: Sequence[tuple[Any, ...]],
+        triggers: int,
+    ) -> None: ...
+    def find(
+        self, buffer: object, table: int, identifier: str, magic: str
+    ) -> list[str | None] | None:
+        """Return the path of each trigger's first part; None if a rule may be broken."""

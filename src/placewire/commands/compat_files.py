@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from placewire_codegen.evolution import Finding, Level
     from placewire_codegen.evolution.files import Batch, FileFinding, FileReader
     from placewire_codegen.evolution.references import References, Side
+    from placewire_codegen.evolution.walk_tables import WalkFactory
 
 __all__ = ["NoFileError", "check_files"]
 
@@ -111,9 +112,19 @@ def _reader(references: References, base_text: str | None, head_text: str | None
             base=None if base is None else base.schema,
             findings=found,
             installed=_installed(references, head_text),
+            walks=_walks(),
         )
     except ValueError as error:
         raise BadReferenceError(f"{head.name}: {error}") from None
+
+
+def _walks() -> WalkFactory | None:
+    """Return what walks by any schema, so it does not matter which one the core is built from."""
+    try:
+        from .._runtime import SchemaWalk
+    except ImportError:
+        return None  # the core has not been built; Python reads as well, only slower
+    return SchemaWalk
 
 
 def _base(references: References, text: str | None, head: Side, *, is_project: bool) -> Side | None:
