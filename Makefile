@@ -1,7 +1,7 @@
 # Short names for what a contributor does every day; `make` lists them.
 
 PYTHON ?= python3
-CPP_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' 'tests/*.h' 'tests/*.cpp' 'benchmarks/*.h' 'benchmarks/*.cpp' 'examples/*/reader/*.cpp')
+CPP_FILES = $(shell git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' 'tests/*.h' 'tests/*.cpp' 'benchmarks/*.h' 'benchmarks/*.cpp' 'examples/*/reader/*.cpp' 'examples/*/src/*.h' 'examples/*/src/*.cpp')
 CLANG_FORMAT = $(shell $(PYTHON) -c 'import pathlib, sys; print(pathlib.Path(sys.executable).parent / "clang-format")')
 HAND_WRITTEN_PYTHON = codegen src tests benchmarks $(EXAMPLE)/src $(EXAMPLE)/tests
 EXAMPLE = examples/own_schema

@@ -13,7 +13,17 @@ import sys
 
 from .measure import Measurement, NotMeasured, table
 
-BENCHMARKS = ("startup", "front_end", "compat", "files", "codec", "verify", "plan", "lowering")
+BENCHMARKS = (
+    "startup",
+    "front_end",
+    "compat",
+    "files",
+    "codec",
+    "verify",
+    "plan",
+    "lowering",
+    "runtime",
+)
 
 
 def main() -> int:

@@ -103,6 +103,9 @@ def _configured(make: Callable[[ModuleType], ProjectConfig]) -> ProjectConfig:
 
     try:
         return make(config)
+    except config.NoProjectError as error:
+        advice = "run in a project, or pass --schema and --out"
+        raise _failure(f"{error}; {advice}", WRONG_USAGE) from None
     except config.ConfigError as error:
         raise _failure(str(error), WRONG_USAGE) from None
 

@@ -29,6 +29,10 @@ class ConfigError(Exception):
     """The configuration cannot be used; the message says which key of which file, and why."""
 
 
+class NoProjectError(ConfigError):
+    """No project is described; what to do instead depends on the command, which adds it."""
+
+
 class OutputPaths(BaseModel):
     """Where each target goes, relative to the project's root.
 
@@ -193,21 +197,18 @@ def load_project(root: Path, *, read: Callable[[Path], bytes] = Path.read_bytes)
     """Read `[tool.placewire]` of `root`/pyproject.toml, whose contents `read` returns.
 
     Raises:
-        ConfigError: The file or the table is missing, or a value is not usable.
+        NoProjectError: The file or the table is missing.
+        ConfigError: The file cannot be read, or a value is not usable.
     """
     path = root / "pyproject.toml"
     try:
         table = tomllib.loads(read(path).decode())["tool"]["placewire"]
     except FileNotFoundError:
-        raise ConfigError(
-            f"{path} does not exist; run in a project, or pass --schema and --out"
-        ) from None
+        raise NoProjectError(f"{path} does not exist") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
     except KeyError:
-        raise ConfigError(
-            f"{path} has no table [tool.placewire]; add one, or pass --schema and --out"
-        ) from None
+        raise NoProjectError(f"{path} has no table [tool.placewire]") from None
     source = f"{path}, [tool.placewire]"
     config = _validated({**table, "root": root}, source)
     _check_outputs(config, source)

@@ -36,7 +36,10 @@ class GeneratedFile:
     @property
     def content(self) -> bytes:
         """What is written to the disk."""
-        return self.text.encode() if self.binary is None else self.binary
+        if self.binary is not None:
+            return self.binary
+        # The name of a schema file, which comments quote, need not be UTF-8.
+        return self.text.encode(errors="backslashreplace")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include "python_exceptions.h"
+
 namespace nb = nanobind;
 
 namespace placewire::bindings {
@@ -15,6 +17,14 @@ void raise(const Error& error) {
       nb::module_::import_("placewire_schema.errors").attr("PLACEWIRE_ERRORS");
   const nb::object type = classes[nb::int_(static_cast<std::uint32_t>(error.code))];
   const nb::object exception = type(nb::cast(std::string_view(error.message)));
+  if (PyObject* const cause = release_cause(error.message)) {
+    if (PyErr_GivenExceptionMatches(cause, PyExc_Exception) == 0) {
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(cause)), cause);
+      Py_DECREF(cause);  // such as KeyboardInterrupt: nobody wants it as something else
+      throw nb::python_error();
+    }
+    PyException_SetCause(exception.ptr(), cause);
+  }
   PyErr_SetObject(type.ptr(), exception.ptr());
   throw nb::python_error();
 }

@@ -8,6 +8,9 @@
 namespace placewire::bindings {
 
 /// Throws the exception class of the error's code, with its message.
+///
+/// An exception of Python's that the error came from is its cause. One that is no `Exception`, such
+/// as KeyboardInterrupt, is thrown itself.
 [[noreturn]] void raise(const Error& error);
 
 /// The value; if there is none, throws as `raise` does.

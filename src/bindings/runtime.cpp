@@ -1,7 +1,7 @@
 // The extension module placewire._runtime: the C++ core for Python.
 //
 // It exchanges plain Python objects and buffers: no class here mirrors a type of the schema.
-// Findings are made by calling the generated class. `_runtime.pyi` is the module's manual.
+// `_runtime.pyi` is the module's manual.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
@@ -11,9 +11,14 @@
 
 #include "buffer_view.h"
 #include "devices.h"
+#include "findings.h"
+#include "modules.h"
 #include "placewire/runtime/validate.h"
 #include "planner.h"
+#include "programs.h"
+#include "python_kernels.h"
 #include "schema_walk.h"
+#include "tensors.h"
 
 namespace nb = nanobind;
 
@@ -21,19 +26,9 @@ namespace {
 
 using placewire::bindings::BufferView;
 
-nb::object to_python(const placewire::Finding& finding, const nb::object& type) {
-  nb::object offset = nb::none();
-  if (finding.offset) {
-    offset = nb::int_(*finding.offset);
-  }
-  return type(finding.rule, placewire::level_name(finding.level), std::string_view(finding.path),
-              offset, std::string_view(finding.message));
-}
-
 /// Keeps the interpreter lock: the buffer may be one that other threads would write meanwhile.
 nb::list validate(nb::handle buffer, std::size_t maximum_findings, bool layout_only,
                   nb::handle head_copy) {
-  const nb::object type = nb::module_::import_("placewire_schema").attr("Finding");
   const BufferView view(buffer);
   std::optional<BufferView> copy;
   placewire::ValidationOptions options;
@@ -46,11 +41,7 @@ nb::list validate(nb::handle buffer, std::size_t maximum_findings, bool layout_o
   if (!validation.complete) {
     throw std::bad_alloc();  // becomes MemoryError
   }
-  nb::list findings;
-  for (const placewire::Finding& finding : validation.findings) {
-    findings.append(to_python(finding, type));
-  }
-  return findings;
+  return placewire::bindings::to_python(validation.findings);
 }
 
 std::size_t head_size(nb::handle buffer) {
@@ -76,5 +67,9 @@ NB_MODULE(_runtime, module) {
   module.def("rules", &rules);
   placewire::bindings::add_planner(module);
   placewire::bindings::bind_devices(module);
+  placewire::bindings::bind_tensors(module);
+  placewire::bindings::bind_programs(module);
+  placewire::bindings::bind_modules(module);
+  placewire::bindings::bind_kernels(module);
   placewire::bindings::bind_schema_walk(module);
 }

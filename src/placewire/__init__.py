@@ -1,10 +1,10 @@
 """placewire: reads, checks, rewrites and makes PyTorch programs that live on more than one device.
 
-`export` makes a program of a PyTorch model (it needs torch), `PteFile` is a program file and
-`Device` a place for tensors; `placewire.retarget` moves a program from one device to another. The
-types that a program is made of are in the generated package `placewire_schema`. This module imports
-none of it until a name is used, so that `placewire generate` works even when the generated package
-does not.
+`export` makes a program of a PyTorch model (it needs torch), `Module` runs one, `PteFile` is a
+program file, `Device` a place for tensors and `Tensor` one there; `placewire.retarget` moves a
+program from one device to another. The types that a program is made of are in the generated package
+`placewire_schema`. This module imports none of it until a name is used, so that `placewire
+generate` works even when the generated package does not.
 """
 
 from __future__ import annotations
@@ -17,17 +17,35 @@ from placewire_codegen import __version__
 if TYPE_CHECKING:
     from .aot import Artifact, ExportConfig
     from .aot.export import export
+    from .custom_kernels import ScopedKernel, kernel
     from .device import Device
+    from .module import Module
     from .pte import PteFile
+    from .tensors import Tensor
 
-__all__ = ["Artifact", "Device", "ExportConfig", "PteFile", "__version__", "export"]
+__all__ = [
+    "Artifact",
+    "Device",
+    "ExportConfig",
+    "Module",
+    "PteFile",
+    "ScopedKernel",
+    "Tensor",
+    "__version__",
+    "export",
+    "kernel",
+]
 
 _HOMES = {
     "Artifact": "aot",
     "Device": "device",
     "ExportConfig": "aot",
+    "Module": "module",
     "PteFile": "pte",
+    "ScopedKernel": "custom_kernels",
+    "Tensor": "tensors",
     "export": "aot",
+    "kernel": "custom_kernels",
 }
 
 

@@ -1,9 +1,12 @@
 """The C++ core (src/bindings); use it through `placewire._core`, which checks that it fits."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, final
 
 from placewire_schema import Finding
+from typing_extensions import CapsuleType
+
+from .device import Device
 
 MODEL_STAMP: str
 """Hash of the schema that the core was built from."""
@@ -151,6 +154,278 @@ class SimulatedDevice:
     def backing(self, address: int, nbytes: int) -> int:
         """Return the host address of the bytes behind an address on the device."""
 
+@final
+class KernelSource:
+    """Kernels that a function of Python's describes, by name and only once each.
+
+    Args:
+        find: Gives what `placewire.kernels.find_operator` gives, or None.
+    """
+
+    def __init__(self, find: Callable[[str], object | None]) -> None: ...
+    def has(self, name: str) -> bool:
+        """Tell whether there is a kernel for an operator."""
+
+@final
+class KernelScope:
+    """The scope behind `placewire.ScopedKernel`."""
+
+    def __init__(self, name: str, function: Callable[..., object], torch: bool) -> None: ...
+    def install(self) -> None:
+        """Put it before the registered kernel."""
+    def remove(self) -> None:
+        """Take it away; does nothing if it is not installed."""
+
+def register_kernel(name: str, function: Callable[..., object], torch: bool) -> None:
+    """Register a function; see `placewire.kernel`."""
+
+def unregister_kernel(name: str) -> None:
+    """Take a kernel out of the registry; see `placewire.custom_kernels.unregister_kernel`."""
+
+@final
+class Tensor:
+    """A tensor of the core where it lies: of a method, which it keeps alive, or with own memory.
+
+    numpy, torch and others take it by DLPack without a copy if they can reach its device. What a
+    method writes into its tensors is seen here.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes now."""
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Steps between elements, counted in elements."""
+    @property
+    def dim_order(self) -> tuple[int, ...]:
+        """The dimensions from outermost to innermost in memory."""
+    @property
+    def scalar_type(self) -> int:
+        """Number of the element type, as in `ScalarType`."""
+    @property
+    def device_type(self) -> int:
+        """Number of the kind of device, as in `DeviceType`."""
+    @property
+    def device_index(self) -> int:
+        """Which device of that kind."""
+    @property
+    def device(self) -> Device:
+        """Where it is."""
+    @property
+    def address(self) -> int:
+        """Address of the first element, on its device; 0 if it has no memory."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements now."""
+    @property
+    def is_static(self) -> bool:
+        """Whether its sizes never change."""
+    @property
+    def host_address(self) -> int | None:
+        """Where the host finds the elements: on the CPU and on simulated devices; else None."""
+    def read(self) -> bytes:
+        """Copy the elements to the host, in the order of memory.
+
+        Raises:
+            PlacewireError: The allocator of its device fails, or there is none.
+        """
+    def write(self, data: object) -> None:
+        """Copy a contiguous buffer of the host into the elements, in the order of memory.
+
+        Raises:
+            InvalidArgumentError: It is of another size, or the tensor is read-only.
+            PlacewireError: As of `read`.
+        """
+    def resize(self, shape: Sequence[int]) -> None:
+        """Change the sizes of a tensor whose shape is dynamic.
+
+        Raises:
+            InvalidArgumentError: Its bounds do not allow it.
+        """
+    def copy_to(self, device_type: int, device_index: int) -> Tensor:
+        """Copy it to a device, where the copy has memory of its own.
+
+        Raises:
+            PlacewireError: An allocator fails, or there is none.
+        """
+    def __dlpack__(self, stream: None = None, **wishes: object) -> CapsuleType:
+        """Hand it over as a DLPack capsule."""
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Tell the kind of device, as DLPack numbers it, and the index."""
+
+def copy_tensor(value: object, device_type: int, device_index: int) -> Tensor:
+    """Copy anything with DLPack or a buffer to a device; see `placewire.tensors.copy_tensor`."""
+
+@final
+class TensorMeta:
+    """What a file says of a tensor; see `placewire.module.TensorMeta`."""
+
+    @property
+    def scalar_type(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dim_order(self) -> tuple[int, ...]: ...
+    @property
+    def dynamism(self) -> int: ...
+    @property
+    def device_type(self) -> int: ...
+    @property
+    def device_index(self) -> int: ...
+    @property
+    def is_memory_planned(self) -> bool: ...
+    @property
+    def name(self) -> str: ...
+
+@final
+class ValueMeta:
+    """What a file says of an input or output; see `placewire.module.ValueMeta`."""
+
+    @property
+    def kind(self) -> int:
+        """Number of the member of the union KernelTypes."""
+    @property
+    def tensor(self) -> TensorMeta | None: ...
+
+@final
+class MethodMeta:
+    """What a file says of a method; see `placewire.module.MethodMeta`. Independent of the file."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> tuple[ValueMeta, ...]: ...
+    @property
+    def outputs(self) -> tuple[ValueMeta, ...]: ...
+    @property
+    def input_tree(self) -> str: ...
+    @property
+    def output_tree(self) -> str: ...
+    @property
+    def buffers(self) -> tuple[tuple[int, int, int], ...]:
+        """Bytes, kind of device and index of each planned buffer."""
+    @property
+    def instruction_count(self) -> int: ...
+    @property
+    def backends(self) -> tuple[str, ...]: ...
+    @property
+    def operators(self) -> tuple[str, ...]: ...
+
+@final
+class Program:
+    """A validated file; see `placewire::Program`."""
+
+    @staticmethod
+    def open(path: str) -> Program:
+        """Map a file.
+
+        Raises:
+            AccessError: It cannot be read.
+            InvalidProgramError: The validator refuses it.
+        """
+    @staticmethod
+    def load(buffer: object) -> Program:
+        """Take a file that is in memory, which must not change.
+
+        Raises:
+            InvalidProgramError: The validator refuses it.
+        """
+    @property
+    def method_names(self) -> tuple[str, ...]: ...
+    @property
+    def warnings(self) -> list[Finding]: ...
+    @property
+    def named_data_keys(self) -> tuple[str, ...]: ...
+    def named_data(self, key: str) -> bytes | None:
+        """Copy the data that the file has under a name; `None` if it has none."""
+    def meta(self, name: str) -> MethodMeta:
+        """Return what the file says of a method.
+
+        Raises:
+            NotFoundError: There is no such method.
+        """
+
+@final
+class Method:
+    """A method that is loaded; see `placewire::Method`. Keeps its module alive."""
+
+    def set_input(self, index: int, value: object) -> None:
+        """Set an input: for a tensor anything with DLPack or a buffer, where it lies.
+
+        Raises:
+            InvalidArgumentError: It does not fit.
+            InvalidTypeError: It is no tensor.
+        """
+    def execute(self) -> None:
+        """Run it, without the interpreter lock.
+
+        Raises:
+            PlacewireError: As `placewire::Method::execute` says.
+        """
+    def input(self, index: int) -> Tensor | int | float | bool | str | list[Any] | None:
+        """Return an input as it is now."""
+    def output(self, index: int) -> Tensor | int | float | bool | str | list[Any] | None:
+        """Return an output as it is now."""
+    @property
+    def planned_buffers(self) -> tuple[tuple[int, int, int], ...]:
+        """Bytes, kind of device and index of each planned buffer, after the device map."""
+
+@final
+class Module:
+    """The methods of a program; see `placewire::Module`.
+
+    Args:
+        program: The program.
+        device_map: Kind and index of a device of the file, kind and index of what to take instead.
+        backends: Objects with `id` and `load`; see `placewire.module.Backend`.
+        kernel_sources: Asked in order for operators that the registry lacks.
+        share_memory_arenas: Whether all methods use the same planned memory.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        device_map: Sequence[tuple[int, int, int, int]],
+        backends: Sequence[object],
+        kernel_sources: Sequence[KernelSource],
+        share_memory_arenas: bool,
+    ) -> None: ...
+    def method(self, name: str) -> Method:
+        """Return a method, loaded if it is not yet.
+
+        Raises:
+            PlacewireError: As `placewire::Method::load` says.
+        """
+
+@final
+class DelegateDescription:
+    """A delegate, as a backend gets to know it when a method is loaded."""
+
+    @property
+    def blob(self) -> memoryview:
+        """What the backend made of the subgraph when it was exported; in the file, read-only."""
+    @property
+    def options(self) -> tuple[tuple[str, bytes], ...]:
+        """What it was compiled with, as pairs in the order of the file."""
+    @property
+    def device_type(self) -> int:
+        """Number of the kind of device on which it is to run."""
+    @property
+    def device_index(self) -> int:
+        """Which device of that kind."""
+    @property
+    def device(self) -> Device:
+        """Where it is to run: what the option `target_device` says, after the device map."""
+    def named_data(self, key: str) -> memoryview | None:
+        """Look data of the file up; `None` if it has none of that name."""
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The values of its first call: the inputs, then the outputs. Tensors have their memory."""
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+
+@final
 class SchemaWalk:
     """The C++ class of that name; the rows are those of `evolution.walk_tables`.
 

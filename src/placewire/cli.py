@@ -24,6 +24,7 @@ from .commands.export import export
 from .commands.plan import plan
 from .commands.release import release
 from .commands.retarget import retarget
+from .commands.run import run
 from .commands.verify import verify
 
 __all__ = ["app", "main"]
@@ -35,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (generate, compat, release, export, dump, verify, retarget, plan, demo):
+for command in (generate, compat, release, export, run, dump, verify, retarget, plan, demo):
     app.command()(command)
 
 

@@ -127,6 +127,14 @@ Result<void*> SimulatedDevice::backing(const void* pointer, std::size_t nbytes) 
   return static_cast<void*>(range.value().begin);
 }
 
+Result<void*> SimulatedDevice::backing_on(Device device, const void* pointer, std::size_t nbytes) {
+  Result<Range> range = find_on(device, pointer, nbytes);
+  if (!range.ok()) {
+    return std::move(range).error();
+  }
+  return static_cast<void*>(range.value().begin);
+}
+
 bool SimulatedDevice::owns(const void* pointer) {
   SimulatedDevices& devices = simulated_devices();
   const std::lock_guard lock(devices.mutex);
@@ -245,7 +253,13 @@ Result<SimulatedDevice::Range> SimulatedDevice::find(const void* pointer,
                to_string(device_) + ": a pointer is not into memory that is allocated on it"};
 }
 
-bool SimulatedDevice::contains(const void* pointer) const { return find(pointer, 1).ok(); }
+bool SimulatedDevice::contains(const void* pointer) const {
+  const std::uintptr_t address = address_of(pointer);
+  const std::lock_guard lock(mutex_);
+  const auto next = allocations_.upper_bound(address);
+  return next != allocations_.begin() &&
+         address - std::prev(next)->first < std::prev(next)->second.nbytes;
+}
 
 Result<SimulatedDevice::Range> SimulatedDevice::find_on(Device device, const void* pointer,
                                                         std::size_t nbytes) {

@@ -10,4 +10,10 @@ namespace placewire {
 /// so that a message can neither disturb a terminal nor grow without bound.
 [[nodiscard]] std::string quoted(std::string_view text);
 
+/// The same without quotes, for names that stand in a sentence of their own.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// `text` without the blanks around it.
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+
 }  // namespace placewire

@@ -4,8 +4,9 @@
 
 Builds the project with the sanitizers below build/sanitized, then sends COUNT (default 1000000)
 damaged copies of the corpus through the native codec (mutate_codec.py) and the C++ verifier
-(mutate_program.cpp), and a tenth of that through PteFile and the validator (mutate_pte.py). The
-same COUNT and SEED give the same copies. It ends with the first error that a sanitizer reports.
+(mutate_program.cpp), a tenth of that through PteFile and the validator (mutate_pte.py), and COUNT
+of them, of small programs besides, through the runtime (mutate_execution.cpp). The same COUNT and
+SEED give the same copies. It ends with the first error that a sanitizer reports.
 Needs gcc, CMake, Ninja and nanobind; see `make develop`.
 """
 
@@ -19,6 +20,8 @@ import sys
 import sysconfig
 import time
 from pathlib import Path
+
+from tests.fuzz.execution import EXECUTION_ENVIRONMENT, execution_driver, write_seeds
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "sanitized"
@@ -114,6 +117,9 @@ def main(count: str = "1000000", seed: str = "1") -> None:
         *("tests/fuzz/mutate_program.cpp", "-o", driver),
     )
     run(driver, count, seed, *files)
+    execution = execution_driver(BUILD / "execution", COMPILER)
+    seeds = write_seeds(BUILD / "seeds")
+    run(execution, count, seed, *files, *seeds, environment=EXECUTION_ENVIRONMENT)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Runs an exported model on ExecuTorch's runtime, call by call beside the model itself."""
+"""What PyTorch computes, and how it is compared with what ExecuTorch's runtime does."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+import pytest
 import torch
 from torch.utils import _pytree as pytree
 
@@ -44,7 +46,7 @@ def check_calls(
     """
     assert calls
     state = {name: value.clone() for name, value in model.state_dict().items()}
-    artifact = export(model, _cloned(calls[0]), dynamic_shapes=dynamic_shapes)
+    artifact = export(model, cloned(calls[0]), dynamic_shapes=dynamic_shapes)
     for name, value in model.state_dict().items():
         torch.testing.assert_close(value, state[name], rtol=0, atol=0)
     check_artifact(artifact, model, *calls, compiled=compiled)
@@ -69,9 +71,9 @@ def check_artifact(
         with torch.no_grad(), torch.compiler.set_stance(stance):
             expected = [
                 item.clone() if isinstance(item, torch.Tensor) else item
-                for item in pytree.tree_leaves(eager(*_cloned(call)))
+                for item in pytree.tree_leaves(eager(*cloned(call)))
             ]
-        found = method.execute(list(_cloned(call)))
+        found = method.execute(list(cloned(call)))
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
             if isinstance(other, torch.Tensor):
@@ -80,5 +82,28 @@ def check_artifact(
                 assert one == other
 
 
-def _cloned(call: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    return tuple(item.clone() for item in call)
+def results_of(module: torch.nn.Module, arguments: Sequence[Any]) -> list[Any]:
+    """The results of a call of a module that keeps nothing of it, as leaves."""
+    with torch.no_grad():
+        leaves: list[Any] = pytree.tree_leaves(copy.deepcopy(module)(*cloned(arguments)))
+    return leaves
+
+
+def cloned(arguments: Sequence[Any]) -> tuple[Any, ...]:
+    """The arguments with tensors of their own, for a callee that may write to them."""
+    copies: tuple[Any, ...] = pytree.tree_map_only(torch.Tensor, torch.clone, tuple(arguments))
+    return copies
+
+
+def assert_same(found: Sequence[Any], expected: Sequence[Any]) -> None:
+    """Fail unless each result is what is expected: tensors and floats nearly, others exactly."""
+    assert len(found) == len(expected)
+    for position, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+        if isinstance(theirs, torch.Tensor):
+            torch.testing.assert_close(
+                ours, theirs, rtol=1e-4, atol=1e-5, msg=partial("result {}: {}".format, position)
+            )
+        elif isinstance(theirs, float):
+            assert ours == pytest.approx(theirs, rel=1e-6)
+        else:
+            assert ours == theirs

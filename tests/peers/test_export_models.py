@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,14 +16,11 @@ from torch.utils import _pytree as pytree  # noqa: E402
 
 from placewire.aot import export  # noqa: E402
 
+from .beside_eager import assert_same, cloned, results_of  # noqa: E402
 from .export_models import MODELS, ExportModel  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from torch.export import ExportedProgram
-
-SEEDS = (1, 2, 3)
 
 ONLY_OURS = {
     "argmax_and_topk",
@@ -60,9 +55,9 @@ def test_the_table_is_long_enough_and_names_each_model_once() -> None:
 
 @every_model
 def test_a_program_computes_what_the_module_does(model: ExportModel) -> None:
-    module, exported = _exported(model)
+    module, exported = model.exported()
     pte = export(exported).pte
-    for arguments in _arguments(model):
+    for arguments in model.arguments():
         assert_same(run(pte, arguments), results_of(module, arguments))
 
 
@@ -101,31 +96,13 @@ def test_constant_methods_give_their_constants_on_the_runtime() -> None:
     assert_same(run(pte, [], "get_table"), [torch.eye(3)])
 
 
-@cache
-def _exported(model: ExportModel) -> tuple[Any, ExportedProgram]:
-    torch.manual_seed(0)
-    module = model.build().eval()
-    program = torch.export.export(
-        module, model.inputs(), dynamic_shapes=model.dynamic_shapes, strict=False
-    )
-    return module, program
-
-
-def _arguments(model: ExportModel) -> list[tuple[Any, ...]]:
-    found = []
-    for seed in SEEDS:
-        torch.manual_seed(seed)
-        found.append(model.inputs())
-    return found + [make() for make in model.further]
-
-
 def _problem_of_executorch(model: ExportModel) -> str | None:
     """Why ExecuTorch's own pipeline does not run a model as PyTorch does; None if it does."""
-    module, exported = _exported(model)
+    module, exported = model.exported()
     lenient = exir.EdgeCompileConfig(_check_ir_validity=False)
     try:
         pte = exir.to_edge(exported, compile_config=lenient).to_executorch().buffer
-        for arguments in _arguments(model):
+        for arguments in model.arguments():
             assert_same(run(pte, arguments), results_of(module, arguments))
     except Exception as error:  # whatever goes wrong, it is not run
         return f"{type(error).__name__}: {error}"
@@ -135,29 +112,6 @@ def _problem_of_executorch(model: ExportModel) -> str | None:
 def run(pte: bytes, arguments: Sequence[Any], method: str = "forward") -> Sequence[Any]:
     program = runtime.Runtime.get().load_program(pte)
     outputs: Sequence[Any] = program.load_method(method).execute(
-        pytree.tree_leaves(_cloned(arguments))
+        pytree.tree_leaves(cloned(arguments))
     )
     return outputs
-
-
-def results_of(module: Any, arguments: Sequence[Any]) -> list[Any]:
-    with torch.no_grad():
-        leaves: list[Any] = pytree.tree_leaves(copy.deepcopy(module)(*_cloned(arguments)))
-    return leaves
-
-
-def _cloned(arguments: Sequence[Any]) -> Any:
-    return pytree.tree_map_only(torch.Tensor, torch.clone, tuple(arguments))
-
-
-def assert_same(found: Sequence[Any], expected: Sequence[Any]) -> None:
-    assert len(found) == len(expected)
-    for position, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
-        if isinstance(theirs, torch.Tensor):
-            torch.testing.assert_close(
-                ours, theirs, rtol=1e-4, atol=1e-5, msg=partial("result {}: {}".format, position)
-            )
-        elif isinstance(theirs, float):
-            assert ours == pytest.approx(theirs, rel=1e-6)
-        else:
-            assert ours == theirs

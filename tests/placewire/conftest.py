@@ -1,12 +1,15 @@
-"""Files that hold something which the schema does not know."""
+"""Files that hold something which the schema does not know, and folders for `placewire compat`."""
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import flatbuffers
 import pytest
 from placewire_schema import Finding, UnpackError, unpack_program
+
+from tests.placewire.compat_place import BASE, HEAD, PROJECT, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,3 +62,28 @@ def unknown_field() -> bytes:
     builder.PrependUint32Slot(8, 77, 0)
     builder.Finish(builder.EndObject(), file_identifier=b"ET12")
     return bytes(builder.Output())
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = Place(tmp_path)
+    place.write("base.fbs", BASE)
+    place.write("head.fbs", HEAD)
+    return place
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Place:
+    """A project in Git, whose first commit has the tag `v1`."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    place = Place(tmp_path)
+    place.write("pyproject.toml", PROJECT)
+    place.write("schema/colors.fbs", "namespace shop; enum Color : byte { RED, GREEN }\n")
+    included = 'include "colors.fbs";\n' + BASE.replace("enum Color : byte { RED, GREEN }\n", "")
+    place.write("schema/shop.fbs", included)
+    place.git("init", "-q", "-b", "main")
+    place.git("add", ".")
+    place.git("commit", "-q", "-m", "one")
+    place.git("tag", "v1")
+    return place

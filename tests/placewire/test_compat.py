@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -18,106 +16,11 @@ from placewire_codegen.evolution.report import FORMATS
 from placewire_codegen.model import Schema
 
 from placewire.commands import compat
+from tests.placewire.compat_place import BASE, HEAD, PROJECT, WAIVER, Place, Run
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden" / "compat"
-BASE = """namespace shop;
-enum Color : byte { RED, GREEN }
-table Item { name: string; price: int = 1; color: Color; }
-table Shop { items: [Item]; }
-root_type Shop;
-"""
-HEAD = """namespace shop;
-enum Color : byte { RED }
-table Item {
-  title: string;
-  price: long = 1;
-  color: Color;
-  weight: float;
-}
-table Shop { items: [Item]; }
-root_type Shop;
-"""
-PROJECT = """
-[tool.placewire]
-schemas = ["schema/shop.fbs"]
-package = "shop"
-cpp_namespace = "shop"
-[tool.placewire.output]
-python = "out/shop"
-cpp = "out/include"
-nanobind = "out/bindings"
-docs = "out/docs"
-"""
-CLEAN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a command did."""
-
-    code: int
-    out: str
-    err: str
-
-
-@dataclass(frozen=True)
-class Place:
-    """A folder that the command runs in."""
-
-    folder: Path
-
-    def write(self, path: str, text: str) -> None:
-        target = self.folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-
-    def compat(self, *arguments: str) -> Run:
-        process = subprocess.run(
-            [sys.executable, "-m", "placewire", "compat", *arguments],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, **CLEAN, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"},
-        )
-        assert "Traceback" not in process.stderr, process.stderr
-        return Run(process.returncode, process.stdout, process.stderr)
-
-    def git(self, *arguments: str) -> None:
-        identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        subprocess.run(
-            ["git", *identity, *arguments],
-            cwd=self.folder,
-            check=True,
-            capture_output=True,
-            env={**os.environ, **CLEAN},
-        )
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    place = Place(tmp_path)
-    place.write("base.fbs", BASE)
-    place.write("head.fbs", HEAD)
-    return place
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Place:
-    """A project in Git, whose first commit has the tag `v1`."""
-    if shutil.which("git") is None:
-        pytest.skip("git is not installed")
-    place = Place(tmp_path)
-    place.write("pyproject.toml", PROJECT)
-    place.write("schema/colors.fbs", "namespace shop; enum Color : byte { RED, GREEN }\n")
-    included = 'include "colors.fbs";\n' + BASE.replace("enum Color : byte { RED, GREEN }\n", "")
-    place.write("schema/shop.fbs", included)
-    place.git("init", "-q", "-b", "main")
-    place.git("add", ".")
-    place.git("commit", "-q", "-m", "one")
-    place.git("tag", "v1")
-    return place
+NO_PROJECT = "run in a project, or name its folder with --project\n"
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -225,6 +128,18 @@ def test_folders_can_be_compared(place: Place) -> None:
     assert len(place.compat("old", "new", "--format", "json").out.splitlines()) == 3
 
 
+def test_a_folder_that_is_called_like_a_schema_is_none(place: Place) -> None:
+    for side in ("base", "head"):
+        place.write(f"{side}/shop.fbs", BASE)
+        (place.folder / side / "old.fbs").mkdir()
+    assert place.compat("base", "head").code == 0
+    run = place.compat("base/old.fbs", "head")
+    assert (run.code, run.err) == (
+        2,
+        "error: base/old.fbs holds no schema; name a folder with .fbs files\n",
+    )
+
+
 def test_a_schema_that_does_not_parse_is_told_with_its_place(place: Place) -> None:
     place.write("broken.fbs", "table T { a: nothing; }\n")
     run = place.compat("base.fbs", "broken.fbs")
@@ -238,8 +153,11 @@ def test_a_schema_that_does_not_parse_is_told_with_its_place(place: Place) -> No
         ((), "name the old schema: placewire compat --against git:main"),
         (("nowhere.fbs", "head.fbs"), "nowhere.fbs does not exist; name a file, a folder, "),
         (("a", "b", "c"), "too many schemas: a, b, c"),
-        (("base.fbs",), "pyproject.toml does not exist; run in a project"),
-        (("release:1.0", "head.fbs"), "pyproject.toml does not exist; run in a project"),
+        (("base.fbs",), f"pyproject.toml does not exist; {NO_PROJECT}"),
+        (("release:1.0", "head.fbs"), f"pyproject.toml does not exist; {NO_PROJECT}"),
+        (("", "head.fbs"), "the name of a schema is empty; name a file, a folder, "),
+        (("a" * 300, "head.fbs"), "cannot be read: File name too long; name a file, "),
+        (("base.fbs/a", "head.fbs"), "base.fbs/a does not exist; name a file, a folder, "),
         (("git:main", "head.fbs"), "is in no Git repository"),
         (("--rules", "--format", "junit"), "--rules has no format junit"),
     ],
@@ -340,14 +258,6 @@ def test_a_schema_that_only_the_release_has_is_gone(repository: Place) -> None:
     assert {json.loads(line)["path"] for line in run.out.splitlines()} == {"Other"}
 
 
-WAIVER = """
-[[tool.placewire.compat.waivers]]
-rule = "ENUM_MEMBER_NO_DELETE"
-path = "shop.Color.*"
-reason = "nothing was ever green"
-"""
-
-
 def test_a_waiver_hides_a_finding(repository: Place) -> None:
     repository.write("schema/colors.fbs", "namespace shop; enum Color : byte { RED }\n")
     repository.write("pyproject.toml", PROJECT + WAIVER)
@@ -404,6 +314,7 @@ def test_without_a_break_there_are_no_witnesses(place: Place) -> None:
     run = place.compat("base.fbs", "base.fbs", "--witness", "shown")
     assert run.code == 0
     assert "no witnesses: no finding is on the wire or of meaning" in run.err
+    assert not (place.folder / "shown").exists()
 
 
 def test_a_schema_without_a_root_has_witnesses(place: Place) -> None:
@@ -429,7 +340,47 @@ def test_a_file_is_no_folder_for_witnesses(place: Place) -> None:
 def test_a_folder_that_cannot_be_made_is_named(place: Place) -> None:
     run = place.compat("base.fbs", "head.fbs", "--witness", "base.fbs/shown")
     assert run.code == 2
-    assert "error: base.fbs/shown: Not a directory" in run.err
+    assert "error: the witnesses cannot be written: base.fbs/shown: Not a directory" in run.err
+
+
+def test_a_schema_whose_name_is_not_utf_8_has_witnesses(place: Place) -> None:
+    name = os.fsdecode(b"b\xffse.fbs")
+    (place.folder / "base.fbs").rename(place.folder / name)
+    run = place.compat(name, "head.fbs", "--witness", "shown")
+    assert run.code == 1
+    assert "2 of 2 findings shown by files in shown" in run.err
+
+
+@pytest.mark.parametrize("options", [(), ("--witness", "shown"), ("--format", "junit")])
+def test_a_reader_that_goes_away_is_no_error(place: Place, options: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.run(
+        [sys.executable, "-u", "-m", "placewire", "compat", "base.fbs", "head.fbs", *options],
+        cwd=place.folder,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(write)
+    assert (process.returncode, process.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_told(place: Place) -> None:
+    with Path("/dev/full").open("w") as full:
+        process = subprocess.run(
+            [sys.executable, "-u", "-m", "placewire", "compat", "base.fbs", "head.fbs"],
+            cwd=place.folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (process.returncode, process.stderr) == (
+        1,
+        "error: cannot write the output: No space left on device\n",
+    )
 
 
 def test_a_rule_without_a_witness_to_its_finding_is_reported_as_our_fault(

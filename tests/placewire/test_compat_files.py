@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.placewire.test_compat import Place
+from tests.placewire.compat_place import Place
 
 ROOT = Path(__file__).parents[2]
 TOO_SMALL = "the buffer has 10 bytes, at least 12 are needed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -27,6 +28,18 @@ def unsupported():
 
 def number():
     return 3
+
+def broken():
+    return {}["weights"]
+
+def branching():
+    class Branching(torch.nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+    return Branching(), (torch.zeros(3),)
+
+def mismatched():
+    return torch.nn.Linear(8, 4), (torch.zeros(2, 3),)
 """
 
 STATEFUL_MODELS = """
@@ -132,7 +145,7 @@ def test_what_cannot_be_exported_is_listed_and_nothing_is_written(
     ("source", "message"),
     [
         ("models.py", "is not of the form module.py:factory, nor a .pt2 file"),
-        ("models.py:missing", "has no 'missing'; it has network, number, torch, unsupported"),
+        ("models.py:missing", "has no 'missing'; it has branching, broken, mismatched, network, "),
         ("models.py:number", "gives int; expected (module, (argument, ...))"),
         ("absent.py:network", "there is no such file"),
         ("absent.pt2", "there is no such file"),
@@ -161,6 +174,50 @@ def test_a_file_does_not_take_the_place_of_a_module_of_its_name(
     _, args, _ = load_source(f"{tmp_path / 'json.py'}:network")
     assert args is not None
     assert sys.modules["json"] is json
+
+
+@pytest.mark.parametrize(
+    ("factory", "messages"),
+    [
+        ("broken", ["cannot be loaded: KeyError: 'weights'", 'in broken: return {}["weights"]']),
+        ("branching", ["cannot be exported: ", "in forward: return x if x.sum() > 0 else -x"]),
+        ("mismatched", ["cannot be exported: ", "but got [2, 3] X [8, 4]"]),
+    ],
+)
+def test_a_failure_of_the_user_s_code_or_of_torch_is_short_and_names_the_line(
+    models: Path, tmp_path: Path, factory: str, messages: list[str]
+) -> None:
+    out = tmp_path / "m.pte"
+    result = run("export", f"{models}:{factory}", "-o", out)
+    assert result.code == 1
+    assert result.out == ""
+    assert "Traceback" not in result.err
+    assert result.err.rstrip().endswith("--traceback shows where in full")
+    for message in messages:
+        assert message in result.err
+    # torch itself may show the graph it has made so far before.
+    assert len(result.err.partition("error: ")[2].splitlines()) <= 4
+    assert not out.exists()
+
+
+def test_the_whole_traceback_is_there_if_wanted(models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.pte"
+    command = [sys.executable, "-m", "placewire", "export", f"{models}:broken", "-o", str(out)]
+    done = subprocess.run([*command, "--traceback"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback (most recent call last)" in done.stderr
+    assert "KeyError: 'weights'" in done.stderr
+    assert not out.exists()
+
+
+def test_a_file_that_does_not_run_is_told_in_short(tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("import torch\nnumber = 1 / 0\n")
+    result = run("export", f"{path}:network", "-o", tmp_path / "m.pte")
+    assert result.code == 1
+    assert "ZeroDivisionError: division by zero" in result.err
+    assert f"{path}:2 in <module>: number = 1 / 0" in result.err
+    assert "Traceback" not in result.err
 
 
 def test_a_device_that_there_cannot_be_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.placewire.test_compat import PROJECT, WAIVER, Place, Run
+from tests.placewire.compat_place import PROJECT, WAIVER, Place, Run
 
 SHOP = """namespace shop;
 enum Color : byte { RED, GREEN, BLUE }
@@ -209,3 +209,48 @@ def test_a_golden_buffer_that_was_damaged_is_found(shop: Place) -> None:
     run = placewire(shop, "release", "--check")
     assert run.code == 1
     assert run.out.count("shop.Item.1.bin, read by ") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"{", "contents.json is not JSON: Expecting property name"),
+        (b"\xff", "contents.json is not JSON: 'utf-8' codec can't decode byte 0xff"),
+        (b"[1]", "contents.json is not one JSON object that holds one a buffer"),
+        (b'{"shop.Note.1": 7}', "contents.json is not one JSON object that holds one a buffer"),
+        (None, "contents.json cannot be read: No such file or directory"),
+    ],
+)
+def test_contents_that_cannot_be_read_are_a_problem_of_their_release(
+    shop: Place, text: bytes | None, message: str
+) -> None:
+    contents = released(shop, "1.0.0") / "golden/contents.json"
+    if text is None:
+        contents.unlink()
+    else:
+        contents.write_bytes(text)
+    run = placewire(shop, "release", "--check")
+    assert run.code == 1
+    assert message in run.out
+    assert run.out.endswith("; restore it as it was released\n")
+    assert run.err == "1.0.0: 1 problem\n"
+
+
+def test_a_golden_buffer_of_no_table_is_found(shop: Place) -> None:
+    contents = released(shop, "1.0.0") / "golden/contents.json"
+    said = json.loads(contents.read_text(encoding="utf-8"))
+    contents.write_text(json.dumps({**said, "shop.Gone.1": {}}), encoding="utf-8")
+    contents.with_name("shop.Gone.1.bin").write_bytes(b"")
+    run = placewire(shop, "release", "--check")
+    assert run.code == 1
+    assert run.out.endswith("contents.json: shop.Gone.1 is of no table of the release\n")
+
+
+def test_a_history_that_cannot_be_written_is_refused(shop: Place) -> None:
+    shop.write("schema/history", "")
+    shop.git("add", ".")
+    shop.git("commit", "-q", "-m", "a file in the place of the folder")
+    run = placewire(shop, "release", "1.0.0")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("error: the release cannot be written: schema/history")
+    assert run.err.endswith(": Not a directory\n")

@@ -59,7 +59,12 @@ EXCEPTIONS = {
     ),
     "pytest": ("src/placewire/pytest_plugin.py",),
     "sympy": ("src/placewire/aot/",),  # comes with torch: the language of its symbolic sizes
-    "torch": ("src/placewire/aot/", "src/placewire/kernels/", "src/placewire/backends/"),
+    "torch": (
+        "src/placewire/aot/",
+        "src/placewire/kernels/",
+        "src/placewire/backends/",
+        "src/placewire/module/inputs.py",  # for type checkers only
+    ),
 }
 
 

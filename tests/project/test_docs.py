@@ -2,7 +2,8 @@
 
 * `python` blocks are run in a folder that holds the project's schemas and the corpus.
 * `console` blocks are sessions: each command is run by bash in that folder, and what it prints must
-  be what the page shows; a line `...` stands for any output.
+  be what the page shows; a line `...` stands for any output. Beside the page of an example the
+  folder holds the example.
 * `sh` blocks are for commands that install or test the project itself. They are not run here; that
   what they name exists is checked instead.
 """
@@ -51,7 +52,7 @@ def workplace(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("schema", "generated"):
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for path in corpus.glob("*.pte"):
+    for path in (*corpus.glob("*.pte"), *corpus.glob("*.npz")):
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -87,6 +88,8 @@ def test_the_sessions_of_a_page_print_what_it_shows(page: Path, workplace: Path)
         "NO_COLOR": "1",
         "TERM": "dumb",
     }
+    if page.parent.parent == ROOT / "examples":
+        shutil.copytree(page.parent, workplace, dirs_exist_ok=True)
     session = [
         command
         for block in blocks(page)

@@ -7,8 +7,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +22,7 @@ SOURCES = Path(__file__).parent / "cpp"
 RUNTIME = ROOT / "src" / "runtime"
 CUDA = ROOT / "src" / "backends" / "cuda"
 INCLUDE = (RUNTIME / "include", CUDA / "include")
-# What allocators, buffers and simulated devices are made of; the validator is not.
+# What allocators, buffers and simulated devices are made of.
 CORE = [
     RUNTIME / f"{name}.cpp"
     for name in (
@@ -32,6 +34,24 @@ CORE = [
         "text",
     )
 ]
+# Tensors, values, and all that is registered.
+TENSORS = [
+    *CORE,
+    *(
+        RUNTIME / f"{name}.cpp"
+        for name in (
+            "backend_registry",
+            "evalue",
+            "function_kernel",
+            "kernel_registry",
+            "memory_block",
+            "tensor",
+            "tensor_ptr",
+            "transfer",
+        )
+    ),
+    *sorted((RUNTIME / "kernels").glob("*.cpp")),
+]
 CUDA_SOURCES = sorted(CUDA.glob("*.cpp"))
 SKIPPED = 77
 """Exit code of a case that cannot run here; it has printed why."""
@@ -42,6 +62,21 @@ def case_names(program: str) -> list[str]:
     names = re.findall(r"\bCASE\((\w+)\)", (SOURCES / f"{program}.cpp").read_text(encoding="utf-8"))
     assert names, f"{program} has no cases"
     return names
+
+
+def headers_with_another_device(folder: Path) -> Path:
+    """Generate headers into a folder from a schema that has VULKAN besides, and return where."""
+    for name in ("schema", "generated"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    schema = folder / "schema" / "program.fbs"
+    text = schema.read_text(encoding="utf-8")
+    changed = re.sub(r"( +CUDA = 1 .*\n)", r"\1  VULKAN = 2 (dlpack: 7, alignment: 64),\n", text)
+    assert changed != text
+    schema.write_text(changed)
+    generate = [sys.executable, "-m", "placewire_codegen"]
+    subprocess.run(generate, cwd=folder, check=True, capture_output=True)
+    return folder / "generated" / "include"
 
 
 @dataclass(frozen=True)
@@ -80,12 +115,19 @@ class CaseCompiler:
 
     def core(self, sources: Sequence[Path], headers: Path = HEADERS) -> Path:
         """Compile the core as one object file; its coverage is recorded beside it."""
-        unit = self.folder / "core.cpp"
-        unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-        output = self.folder / "core.o"
         flags = ("-c", "-fPIC", *self.flags)
         include = (headers, *INCLUDE, RUNTIME, CUDA)
-        return compile_cpp(unit, output, *flags, include=include, compiler=self.compiler)
+
+        def compile_one(source: Path) -> Path:
+            output = self.folder / f"{source.parent.name}_{source.stem}.o"
+            return compile_cpp(source, output, *flags, include=include, compiler=self.compiler)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            objects = list(pool.map(compile_one, sources))
+        output = self.folder / "core.o"
+        # Not by the compiler, which would link its sanitizers in.
+        subprocess.run(["ld", "-r", *map(str, objects), "-o", str(output)], check=True)
+        return output
 
     def program(self, name: str, core: Path, headers: Path = HEADERS) -> CaseProgram:
         """Compile `cpp/NAME.cpp` with a core."""

@@ -9,9 +9,15 @@ from tests.schema.cpp.building import compilers
 
 
 @pytest.fixture(scope="session")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> ValidateDriver:
-    """The validator under sanitizers, with every basic block and every allocation counted."""
+def compiler() -> str:
+    """The C++ compiler of this machine."""
     found = compilers()
     if not found:
         pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
-    return ValidateDriver.build(tmp_path_factory.mktemp("validate"), found[0])
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> ValidateDriver:
+    """The validator under sanitizers, with every basic block and every allocation counted."""
+    return ValidateDriver.build(tmp_path_factory.mktemp("validate"), compiler)

@@ -5,17 +5,22 @@ The counterparts of ExecuTorch's own tests are named in `COUNTERPARTS`.
 
 from __future__ import annotations
 
-import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.project.markdown import blocks
-from tests.runtime.case_program import CORE, INCLUDE, CaseCompiler, CaseProgram, case_names
-from tests.schema.cpp.building import HEADERS, ROOT, SANITIZERS, compile_cpp, compilers
+from tests.runtime.case_program import (
+    CORE,
+    INCLUDE,
+    TENSORS,
+    CaseCompiler,
+    CaseProgram,
+    case_names,
+    headers_with_another_device,
+)
+from tests.schema.cpp.building import HEADERS, ROOT, SANITIZERS, compile_cpp
 
 THREAD_SANITIZER = ("-fsanitize=thread", "-g", "-O1")
 
@@ -45,14 +50,6 @@ COUNTERPARTS = {
         "the_alignment_is_the_devices_own_or_the_one_asked_for"
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def compiler() -> str:
-    found = compilers()
-    if not found:
-        pytest.skip("no C++ compiler: neither $CXX nor g++, clang++ or c++ is there")
-    return found[0]
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +105,7 @@ def under_thread_sanitizer(
     assert report_of_a_race
     folder = tmp_path_factory.mktemp("concurrent")
     build = CaseCompiler(folder, compiler, THREAD_SANITIZER)
-    return build.program("concurrent_checks", build.core(CORE))
+    return build.program("concurrent_checks", build.core(TENSORS))
 
 
 @pytest.mark.parametrize("case", case_names("concurrent_checks"))
@@ -117,17 +114,7 @@ def test_of_many_threads(under_thread_sanitizer: CaseProgram, case: str) -> None
 
 
 def test_a_new_kind_of_device_needs_no_edit(tmp_path: Path, compiler: str) -> None:
-    for name in ("schema", "generated"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    schema = tmp_path / "schema" / "program.fbs"
-    text = schema.read_text(encoding="utf-8")
-    changed = re.sub(r"( +CUDA = 1 .*\n)", r"\1  VULKAN = 2 (dlpack: 7, alignment: 64),\n", text)
-    assert changed != text
-    schema.write_text(changed)
-    generate = [sys.executable, "-m", "placewire_codegen"]
-    subprocess.run(generate, cwd=tmp_path, check=True, capture_output=True)
-    headers = tmp_path / "generated" / "include"
+    headers = headers_with_another_device(tmp_path)
     build = CaseCompiler(tmp_path, compiler, ())
     program = build.program("allocator_checks", build.core(CORE, headers), headers)
     assert "kind VULKAN" in program.run("every_kind_of_the_schema_can_be_registered")

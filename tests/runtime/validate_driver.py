@@ -22,9 +22,11 @@ class ValidateDriver:
 
     @classmethod
     def build(cls, folder: Path, compiler: str) -> ValidateDriver:
-        """Compile core and driver as one source, which takes half the time of separate ones."""
-        sources = [*sorted(RUNTIME.rglob("*.cpp")), SOURCES / "validate_driver.cpp"]
-        assert len(sources) > 5
+        """Compile validator and driver as one source, in half the time of separate ones."""
+        parts = sorted((RUNTIME / "validate").glob("*.cpp"))
+        assert len(parts) > 5
+        own = [RUNTIME / f"{name}.cpp" for name in ("device", "text", "validate")]
+        sources = [*own, *parts, SOURCES / "validate_driver.cpp"]
         unit = folder / "all.cpp"
         unit.write_text("".join(f'#include "{source}"\n' for source in sources))
         flags = (*SANITIZERS, "-fsanitize-coverage=trace-pc", "-O1")

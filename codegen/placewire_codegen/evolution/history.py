@@ -30,7 +30,7 @@ _CONTENTS = "contents.json"
 
 
 class HistoryError(Exception):
-    """A release cannot be frozen; the message says why, and what to do."""
+    """A release cannot be frozen or checked; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,19 @@ def history_problems(folder: Path, then: Version, now: Version | None) -> Iterat
     if not golden.is_dir():
         yield f"{golden} is missing, the folder of the golden buffers"
         return
-    said = json.loads((golden / _CONTENTS).read_text(encoding="utf-8"))
+    try:
+        said = _read_contents(golden / _CONTENTS)
+    except HistoryError as error:
+        yield str(error)
+        return
     yield from _missing(golden, said, then)
     names = match_types(then.schema, now.schema) if now is not None else {}
+    tables = then.tables()
     for name, expected in said.items():
         path = golden / f"{name}.bin"
-        if not path.is_file():
-            continue  # reported as missing
         table = name.rpartition(".")[0]
+        if not path.is_file() or table not in tables:
+            continue  # reported as missing, or as of no table
         for reader, known_as in ((then, table), (now, names.get(table))):
             if reader is not None and known_as is not None:
                 yield from _misread(path, reader, known_as, expected)
@@ -152,14 +157,35 @@ def history_problems(folder: Path, then: Version, now: Version | None) -> Iterat
         yield from _misread_from_today(then, now)
 
 
+def _read_contents(path: Path) -> dict[str, dict[str, Any]]:
+    """Return what each golden buffer of a release holds.
+
+    Raises:
+        HistoryError: The file is missing, or is not what `write_golden_buffers` writes.
+    """
+    advice = "restore it as it was released"
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HistoryError(f"{path} cannot be read: {error.strerror}; {advice}") from None
+    except ValueError as error:
+        raise HistoryError(f"{path} is not JSON: {error}; {advice}") from None
+    if not isinstance(said, dict) or not all(isinstance(each, dict) for each in said.values()):
+        raise HistoryError(f"{path} is not one JSON object that holds one a buffer; {advice}")
+    return said
+
+
 def _missing(golden: Path, said: dict[str, Any], then: Version) -> Iterator[str]:
     """Yield the golden buffers that are missing, and the files that are none."""
-    needed = {f"{table}.{variant}" for table in then.tables() for variant in ("empty", "1")}
+    tables = then.tables()
+    needed = {f"{table}.{variant}" for table in tables for variant in ("empty", "1")}
     there = {path.stem for path in golden.glob("*.bin")}
     for name in sorted((needed | set(said)) - there):
         yield f"{golden / name}.bin is missing"
     for name in sorted(there - set(said)):
         yield f"{golden / name}.bin is not in {_CONTENTS}, which says what each buffer holds"
+    for name in sorted(name for name in said if name.rpartition(".")[0] not in tables):
+        yield f"{golden / _CONTENTS}: {name} is of no table of the release"
 
 
 def _misread(path: Path, reader: Version, table: str, expected: dict[str, Any]) -> Iterator[str]:

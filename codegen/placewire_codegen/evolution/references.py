@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..config import ConfigError, ProjectConfig, load_project
+from ..config import ConfigError, NoProjectError, ProjectConfig, load_project
 from ..diagnostics import SchemaError
 from ..features import Feature
 from ..model import Location, Schema
@@ -69,7 +69,12 @@ class References:
         Raises:
             ConfigError: There is none, or it is not usable.
         """
-        return load_project(self.project_folder)
+        try:
+            return load_project(self.project_folder)
+        except NoProjectError as error:
+            raise NoProjectError(
+                f"{error}; run in a project, or name its folder with --project"
+            ) from None
 
     def project_side(self) -> Side:
         """Read the schemas of the project.
@@ -104,10 +109,7 @@ class References:
             text = f"release {path.name}"
         else:
             path = Path(text)
-        if not path.exists():
-            raise BadReferenceError(
-                f"{text} does not exist; name a file, a folder, git:REV or release:VERSION"
-            )
+        _check_is_there(text, path)
         files = self._files(text, path, self.include)
         schema = _load(text, files, Path())
         return Side(text, schema, place_named=path, entries=files.entries)
@@ -126,7 +128,7 @@ class References:
                 return _Files(
                     tuple(path / schema for schema in config.schemas), (*folders, *include)
                 )
-        found = sorted(path.glob("*.fbs")) or sorted(path.glob("*.bfbs"))
+        found = _schemas_in(path, ".fbs") or _schemas_in(path, ".bfbs")
         if not found:
             raise BadReferenceError(f"{name} holds no schema; name a folder with .fbs files")
         entries = [path / other for other in self._names_in_project() if path / other in found]
@@ -240,6 +242,23 @@ class _Tree:
         """Return an include folder as it was; one outside the repository stays as it is."""
         is_inside = path.resolve().is_relative_to(self.repository.top.resolve())
         return self.inside(path) if is_inside else path
+
+
+def _check_is_there(text: str, path: Path) -> None:
+    """Refuse what is not there, and no name at all, which would be the current folder."""
+    advice = "name a file, a folder, git:REV or release:VERSION"
+    if not text:
+        raise BadReferenceError(f"the name of a schema is empty; {advice}")
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadReferenceError(f"{text} does not exist; {advice}") from None
+    except OSError as error:
+        raise BadReferenceError(f"{text} cannot be read: {error.strerror}; {advice}") from None
+
+
+def _schemas_in(folder: Path, suffix: str) -> list[Path]:
+    return sorted(path for path in folder.glob(f"*{suffix}") if path.is_file())
 
 
 def _missing(name: str, revision: str, entry: str, path: str, tree: _Tree) -> str:

@@ -22,27 +22,32 @@ class Scalar(NamedTuple):
         return self.offset + self.kind.size
 
 
-def struct_scalars(schema: Schema, name: str, start: int = 0) -> Iterator[Scalar]:
-    """Yield the numbers of a struct that lies at `start`, in order."""
+def struct_scalars(schema: Schema, name: str) -> Iterator[Scalar]:
+    """Yield the numbers of a struct, in order."""
     for field in schema.struct(name).fields:
-        yield from scalars_of(schema, field.type, start + field.offset)
+        yield from scalars_of(schema, field.type, field.offset)
 
 
 def scalars_of(schema: Schema, type_: Type, start: int = 0) -> Iterator[Scalar]:
-    """Yield the numbers of a value that lies in a struct at byte `start`."""
-    match type_.kind:
-        case TypeKind.ARRAY:
-            assert type_.element is not None
-            assert type_.length is not None
-            size = _size(schema, type_.element)
-            for index in range(type_.length):
-                yield from scalars_of(schema, type_.element, start + index * size)
-        case TypeKind.STRUCT:
-            assert type_.ref is not None
-            yield from struct_scalars(schema, type_.ref, start)
-        case _:
-            assert type_.scalar is not None
-            yield Scalar(start, type_.scalar, type_.ref)
+    """Yield the numbers of a value that lies in a struct at byte `start`, in order."""
+    # No recursion: a schema may nest structs deeper than Python can call.
+    pending = [(start, type_)]
+    while pending:
+        offset, type_ = pending.pop()
+        match type_.kind:
+            case TypeKind.ARRAY:
+                assert type_.element is not None
+                assert type_.length is not None
+                size = _size(schema, type_.element)
+                offsets = range(offset, offset + type_.length * size, size)
+                pending += [(each, type_.element) for each in reversed(offsets)]
+            case TypeKind.STRUCT:
+                assert type_.ref is not None
+                fields = schema.struct(type_.ref).fields
+                pending += [(offset + field.offset, field.type) for field in reversed(fields)]
+            case _:
+                assert type_.scalar is not None
+                yield Scalar(offset, type_.scalar, type_.ref)
 
 
 def _size(schema: Schema, type_: Type) -> int:

@@ -7,6 +7,7 @@ from .export import Artifact, InvalidOutputError, UnsupportedError, export
 from .graph import GraphInput, InputKind, MethodGraph
 from .invariants import InvalidGraphError
 from .memory import BufferPlan
+from .named_data import CompiledPart, NamedData, NamedDataError
 from .partition import (
     Backend,
     EverythingPartitioner,
@@ -24,6 +25,7 @@ __all__ = [
     "Artifact",
     "Backend",
     "BufferPlan",
+    "CompiledPart",
     "Copies",
     "EverythingPartitioner",
     "ExportConfig",
@@ -33,6 +35,8 @@ __all__ = [
     "InvalidOutputError",
     "MethodGraph",
     "MethodReport",
+    "NamedData",
+    "NamedDataError",
     "OperatorPartitioner",
     "Partition",
     "PartitionError",

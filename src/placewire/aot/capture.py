@@ -19,6 +19,7 @@ from .alias import hidden_alias
 from .fakes import FakeValues
 from .functionalize import NotRewritableError, functionalize
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
+from .host_copies import HostCopies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,10 +64,11 @@ def _values(program: ExportedProgram) -> Iterator[object]:
 
 def _functional(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
     fakes = FakeValues(_values(program))
+    hosted = HostCopies()
     method = MethodGraph(
         name=name,
         graph=program.graph,
-        inputs=[_input(spec, program) for spec in program.graph_signature.input_specs],
+        inputs=[_input(spec, program, hosted) for spec in program.graph_signature.input_specs],
         fakes=fakes,
         in_spec=program.call_spec.in_spec,
         out_spec=program.call_spec.out_spec,
@@ -74,7 +76,7 @@ def _functional(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[
     signature = program.graph_signature
     has_mutations = any(spec.kind in _MUTATIONS for spec in signature.output_specs)
     if has_mutations or any(node.op == "get_attr" for node in program.graph.nodes):
-        method = _Flattening(method, program.graph_module).run()
+        method = _Flattening(method, program.graph_module, hosted).run()
     return functionalize(method, _write_backs(method, signature) if has_mutations else None)
 
 
@@ -85,14 +87,14 @@ _KINDS = {
 }
 
 
-def _input(spec: InputSpec, program: ExportedProgram) -> GraphInput:
+def _input(spec: InputSpec, program: ExportedProgram, hosted: HostCopies) -> GraphInput:
     if spec.kind is SignatureKind.USER_INPUT:
         value = spec.arg.value if isinstance(spec.arg, ConstantArgument) else None
         return GraphInput(InputKind.USER, spec.arg.name, value)
     assert spec.target is not None
     state = program.state_dict
     tensor = state[spec.target] if spec.target in state else program.constants[spec.target]
-    return GraphInput(_KINDS[spec.kind], spec.target, tensor.detach())
+    return GraphInput(_KINDS[spec.kind], spec.target, hosted.copy_of(tensor))
 
 
 _MUTATIONS = (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION)
@@ -136,9 +138,10 @@ class _Flattening:
     tensors that a body holds itself become constants; bodies of control flow become method graphs.
     """
 
-    def __init__(self, method: MethodGraph, module: fx.GraphModule) -> None:
+    def __init__(self, method: MethodGraph, module: fx.GraphModule, hosted: HostCopies) -> None:
         self._method = method
         self._module = module
+        self._hosted = hosted
         self._graph = fx.Graph()
         self._inputs = list(method.inputs)
         self._bodies: dict[str, MethodGraph] = {}
@@ -185,7 +188,7 @@ class _Flattening:
         ):
             return None
         name = f"body_{len(self._bodies)}"
-        self._bodies[name] = _body(f"{self._method.name}.{node.target}", value, self._method.fakes)
+        self._bodies[name] = self._body(f"{self._method.name}.{node.target}", value)
         return self._graph.create_node("get_attr", name)
 
     def _constant(self, node: fx.Node, value: torch.Tensor) -> fx.Node:
@@ -198,14 +201,15 @@ class _Flattening:
             constant = self._graph.placeholder(f"{node.name}_value")
         constant.meta["val"] = self._method.fakes.canonical(value)
         self._last = constant
-        self._inputs.append(GraphInput(InputKind.CONSTANT, str(node.target), value.detach()))
+        data = self._hosted.copy_of(value)
+        self._inputs.append(GraphInput(InputKind.CONSTANT, str(node.target), data))
         return constant
 
-
-def _body(name: str, module: fx.GraphModule, fakes: FakeValues) -> MethodGraph:
-    placeholders = module.graph.find_nodes(op="placeholder")
-    inputs = [GraphInput(InputKind.OPERAND, node.name) for node in placeholders]
-    return _Flattening(MethodGraph(name, module.graph, inputs, fakes), module).run()
+    def _body(self, name: str, module: fx.GraphModule) -> MethodGraph:
+        placeholders = module.graph.find_nodes(op="placeholder")
+        inputs = [GraphInput(InputKind.OPERAND, node.name) for node in placeholders]
+        method = MethodGraph(name, module.graph, inputs, self._method.fakes)
+        return _Flattening(method, module, self._hosted).run()
 
 
 def _module_of(module: fx.GraphModule, node: object) -> fx.GraphModule:

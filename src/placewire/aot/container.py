@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from placewire_schema.program import ExecutionPlan
 
     from .emit import BlobPool, ConstantPool
+    from .named_data import NamedDataPool
 
 __all__ = ["assemble"]
 
@@ -21,6 +22,7 @@ def assemble(
     constants: ConstantPool,
     initial_values: ConstantPool,
     blobs: BlobPool,
+    named_data: NamedDataPool,
     constant_plans: list[ExecutionPlan],
 ) -> PteFile:
     """A file of methods, in the order of their names, and the data that they share.
@@ -38,6 +40,9 @@ def assemble(
         program.mutable_data_segments = [SubsegmentOffsets(1, initial_values.offsets())]
         segments.append(initial_values.segment())
     segments += blobs.place(program, len(segments))
-    file = PteFile(program, segments)
+    named = named_data.place(program, len(segments))
+    alignments = {len(segments) + place: alignment for place, (_, alignment) in enumerate(named)}
+    segments += [data for data, _ in named]
+    file = PteFile(program, segments, alignments=alignments)
     file.rebuild_device_table()
     return file

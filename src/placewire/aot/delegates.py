@@ -15,6 +15,7 @@ from placewire.device import Device
 from placewire.placement import TARGET_DEVICE
 
 from .control_flow import control_flow_of, is_control_flow, operands_of
+from .named_data import CompiledPart
 from .subgraph import Subgraph, cut
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from .graph import GraphInput, MethodGraph
+    from .named_data import NamedDataPool
     from .partition import Backend, Partition
     from .target import Compat
 
@@ -219,22 +221,27 @@ def _can_be_delegated(node: fx.Node) -> bool:
     return not (isinstance(node.target, OpOverload) and node.target._schema.is_mutable)
 
 
-def lower_delegates(method: MethodGraph) -> None:
-    """Let the backends of a method's delegates make their blobs.
+def lower_delegates(method: MethodGraph, named_data: NamedDataPool) -> None:
+    """Let the backends of a method's delegates make their blobs, and data with a name.
 
     Raises:
-        TypeError: A backend gives something that is not bytes.
+        TypeError: A backend gives something that is neither bytes nor a `CompiledPart`.
+        NamedDataError: Two delegates give different data the same name, or one a name that is ours.
     """
-    for delegate in method.delegates.values():
-        blob = delegate.backend.preprocess(delegate.program, delegate.compile_specs)
-        if not isinstance(blob, bytes):
+    for name, delegate in method.delegates.items():
+        made: Any = delegate.backend.preprocess(delegate.program, delegate.compile_specs)
+        part: Any = CompiledPart(made) if isinstance(made, bytes) else made
+        if not isinstance(part, CompiledPart) or not isinstance(part.blob, bytes):
+            found = made.blob if isinstance(made, CompiledPart) else made
             raise TypeError(
-                f"preprocess of the backend {delegate.backend.id} gave {type(blob).__name__}, "
-                "expected bytes"
+                f"preprocess of the backend {delegate.backend.id} gave {type(found).__name__}, "
+                "expected bytes, alone or in a CompiledPart"
             )
-        delegate.blob = blob
+        delegate.blob = part.blob
+        owner = f"{name} of {method.name} (backend {delegate.backend.id})"
+        named_data.add(owner, part.named_data)
     for body in method.bodies.values():
-        lower_delegates(body)
+        lower_delegates(body, named_data)
 
 
 def _replace(

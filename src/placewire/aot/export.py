@@ -26,6 +26,7 @@ from .invariants import CheckedPass
 from .joint_plan import plan_jointly
 from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
+from .named_data import NamedDataPool
 from .partition import Partitioner, partition, preserved_operators
 from .passes import Pass, run_passes
 from .recipes import Recipes
@@ -35,6 +36,7 @@ from .shared_buffers import mark_shared_buffers
 from .simplify import simplify
 from .specs import add_specs
 from .target import target_of
+from .unbounded import unbounded_sizes
 from .views import ShareMemory
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ def export(
     partitioners: Sequence[Partitioner] = (),
     passes: Sequence[Pass] = (),
     constant_methods: Mapping[str, Any] | None = None,
-    config: ExportConfig | None = None,
+    config: ExportConfig | Mapping[str, Any] | None = None,
 ) -> Artifact:
     """Lower a model to a program.
 
@@ -123,26 +125,27 @@ def export(
         constant_methods: Methods without arguments that give back a value known ahead of time, such
             as `{"get_vocab_size": 32000}`: a tensor, number, string, bool or None, or a nesting of
             them in tuples, lists and dictionaries.
-        config: What else can be chosen.
+        config: What else can be chosen: an `ExportConfig`, or its settings by name.
 
     Raises:
         TypeError: An argument is not of the kind described above.
+        ValueError: A setting has a value that it cannot have; pydantic's `ValidationError`.
         SharedBufferError: With `share_mutable_buffers`, methods have different buffers of one name.
-        UnsupportedError: The model has operators or constructs that cannot be exported; all of them
-            are listed.
+        UnsupportedError: The model has operators or constructs that cannot be exported, or sizes
+            that nothing bounds; all of them are listed.
         PartitionError: A partitioner gives partitions that no order of the graph can call.
         InvalidArgumentError: A delegate names a device that there cannot be.
-        UnboundedSizeError: A dynamic dimension has no maximum.
+        UnboundedSizeError: A size that came about later has no maximum.
         InvalidGraphError: A pass left a graph that cannot be emitted.
         InvalidOutputError: The validator rejects the result.
     """
-    config = config or ExportConfig()
+    config = _config(config)
     _check_steps(partitioners, passes)
+    getters = _getters(constant_methods)
     report = Report()
     with report.stage("torch.export"):
         programs = _programs(model, args, kwargs, dynamic_shapes)
     config.check_methods(programs)
-    getters = dict(constant_methods or {})
     if twice := sorted(programs.keys() & getters.keys()):
         raise ValueError(f"{', '.join(twice)}: a method and a constant method have the same name")
     with _paused_collector():
@@ -173,6 +176,7 @@ def _programs(
     if isinstance(model, torch.nn.Module):
         if args is None:
             raise TypeError("a module needs example arguments: export(module, (tensor, ...))")
+        _check_examples(args, kwargs)
         exported = torch.export.export(
             model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False
         )
@@ -192,9 +196,44 @@ def _programs(
     return dict(programs)
 
 
+def _config(config: object) -> ExportConfig:
+    if config is None:
+        return ExportConfig()
+    if isinstance(config, ExportConfig):
+        return config
+    if isinstance(config, Mapping):
+        return ExportConfig.model_validate(dict(config))
+    raise TypeError(
+        f"config is a {type(config).__name__}; expected an ExportConfig, or a dictionary of its "
+        'settings such as {"compat": "placewire"}'
+    )
+
+
+def _getters(constant_methods: object) -> dict[str, Any]:
+    if constant_methods is None:
+        return {}
+    if not isinstance(constant_methods, Mapping):
+        raise TypeError(
+            f"constant_methods is a {type(constant_methods).__name__}; expected a dictionary of "
+            "values by the names of methods"
+        )
+    for name in constant_methods:
+        if not isinstance(name, str):
+            raise TypeError(f"constant_methods has the name {name!r}; expected a string")
+    return dict(constant_methods)
+
+
+def _check_examples(args: object, kwargs: object) -> None:
+    if not isinstance(args, tuple):
+        raise TypeError(f"args is a {type(args).__name__}; expected a tuple of example arguments")
+    if kwargs is not None and not isinstance(kwargs, dict):
+        raise TypeError(f"kwargs is a {type(kwargs).__name__}; expected a dictionary")
+
+
 def _are_exported(programs: object) -> bool:
     return isinstance(programs, Mapping) and all(
-        isinstance(program, ExportedProgram) for program in programs.values()
+        isinstance(name, str) and isinstance(program, ExportedProgram)
+        for name, program in programs.items()
     )
 
 
@@ -223,6 +262,7 @@ class _Lowering:
         self.constants = ConstantPool(self.config.constant_alignment)
         self.initial_values = ConstantPool(1)
         self.blobs = BlobPool()
+        self.named_data = NamedDataPool()
         self.notes: dict[str, dict[str, str]] = {}
 
     def decomposed(self, programs: Mapping[str, ExportedProgram]) -> list[MethodGraph]:
@@ -242,12 +282,13 @@ class _Lowering:
             if self.partitioners:
                 method, missing = self._partitioned(method)
             unsupported += missing
+            unsupported += unbounded_sizes(method)
             methods.append(method)
         if unsupported:
             raise UnsupportedError(unsupported)
         with self.report.stage("lower delegates"):
             for method in methods:
-                lower_delegates(method)
+                lower_delegates(method, self.named_data)
         return methods
 
     def _partitioned(self, method: MethodGraph) -> tuple[MethodGraph, list[Unsupported]]:
@@ -334,7 +375,14 @@ class _Lowering:
         for plan, memory in zip(plans, memory_plans, strict=True):
             self.report.methods[plan.name] = report_of(plan, memory, self.notes[plan.name])
         with self.report.stage("container"):
-            file = assemble(plans, self.constants, self.initial_values, self.blobs, constant_plans)
+            file = assemble(
+                plans,
+                self.constants,
+                self.initial_values,
+                self.blobs,
+                self.named_data,
+                constant_plans,
+            )
             data = file.to_bytes()
         with self.report.stage("validate"):
             errors = [finding for finding in validate(data) if finding.level == "error"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from .graph import GraphInput, MethodGraph
+    from .named_data import CompiledPart
     from .target import Compat
 
 __all__ = [
@@ -58,7 +59,7 @@ class Backend(Protocol):
 
     def preprocess(
         self, subgraph: ExportedProgram, compile_specs: Sequence[CompileSpec], /
-    ) -> bytes:
+    ) -> bytes | CompiledPart:
         """Compile a part of a graph.
 
         Args:
@@ -67,7 +68,8 @@ class Backend(Protocol):
             compile_specs: What the partitioner says about it.
 
         Returns:
-            What the program file holds for the runtime's half of the backend.
+            What the program file holds for the runtime's half of the backend: a blob, alone or
+            with data that it looks up by name.
         """
         ...
 

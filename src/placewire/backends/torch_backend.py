@@ -1,4 +1,4 @@
-"""The ahead-of-time half of the backend `placewire.torch`: PyTorch runs any part of a graph."""
+"""The backend `placewire.torch`: PyTorch runs any part of a graph."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from .torch_delegate import TorchDelegate
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from placewire_schema.program import CompileSpec
     from torch.export import ExportedProgram
+
+    from placewire._core import core
 
 __all__ = ["TorchBackend"]
 
@@ -19,7 +23,8 @@ __all__ = ["TorchBackend"]
 class TorchBackend:
     """Keeps a part of a graph as it is: the blob is what `torch.export.save` writes of it.
 
-    The same part gives the same bytes.
+    The same part gives the same bytes. A blob is code: who gives this backend to a module
+    trusts the file.
     """
 
     @property
@@ -31,3 +36,11 @@ class TorchBackend:
         stream = io.BytesIO()
         torch.export.save(subgraph, stream)
         return stream.getvalue()
+
+    def load(self, description: core.DelegateDescription) -> TorchDelegate:
+        """Prepare a delegate of a program, to run where its tensors lie.
+
+        Raises:
+            DelegateVersionError: This version of torch cannot read the blob.
+        """
+        return TorchDelegate(description)

@@ -21,6 +21,7 @@ __all__ = [
     "is_terminal",
     "output",
     "printable",
+    "refuse",
     "say",
 ]
 
@@ -53,6 +54,12 @@ def fail(message: str) -> typer.Exit:
     """Tell why the command fails; raise what this returns."""
     say(f"error: {message}")
     return typer.Exit(FAILURE)
+
+
+def refuse(message: str) -> typer.Exit:
+    """Tell why the command cannot do what was asked; raise what this returns."""
+    say(f"error: {message}")
+    return typer.Exit(WRONG_USAGE)
 
 
 def output() -> Console:

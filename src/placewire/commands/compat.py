@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import FAILURE, OUR_FAULT, WRONG_USAGE, count, output, printable, say
+from . import FAILURE, OUR_FAULT, count, output, printable, refuse, say
 
 if TYPE_CHECKING:
     from placewire_codegen.evolution import Finding
@@ -101,11 +101,11 @@ def compat(
     references = References(project or Path(), tuple(include or ()))
     if files:
         if witness is not None:
-            raise _wrong_usage("--witness does not go with --files")
+            raise refuse("--witness does not go with --files")
         _read_files(references, files, schemas or [], against, level, format_, jobs)
         return
     if jobs is not None:
-        raise _wrong_usage("--jobs goes with --files")
+        raise refuse("--jobs goes with --files")
     if witness is not None:
         _check_folder(witness)
     base, head = _sides(schemas or [], against)
@@ -114,9 +114,7 @@ def compat(
         report = _compare(references, base, head, level, format_, with_waivers=head is None)
         is_shown = witness is None or _write_witnesses(report, witness)
     except (BadReferenceError, ConfigError) as error:
-        raise _wrong_usage(str(error)) from None
-    except OSError as error:
-        raise _wrong_usage(f"{error.filename}: {error.strerror}") from None
+        raise refuse(str(error)) from None
     if not is_shown:
         raise typer.Exit(OUR_FAULT)
     if report.findings:
@@ -153,23 +151,18 @@ def _read_files(
             jobs=jobs,
         )
     except (BadReferenceError, ConfigError, NoFileError) as error:
-        raise _wrong_usage(str(error)) from None
+        raise refuse(str(error)) from None
     if not is_good:
         raise typer.Exit(FAILURE)
-
-
-def _wrong_usage(message: str) -> typer.Exit:
-    say(f"error: {message}")
-    return typer.Exit(WRONG_USAGE)
 
 
 def _sides(schemas: list[str], against: str | None) -> tuple[str, str | None]:
     """Return the references of BASE and HEAD; no HEAD is the project."""
     given = schemas if against is None else [against, *schemas]
     if not given:
-        raise _wrong_usage("name the old schema: placewire compat --against git:main")
+        raise refuse("name the old schema: placewire compat --against git:main")
     if len(given) > 2:
-        raise _wrong_usage(f"too many schemas: {', '.join(given)}; BASE and HEAD are two at most")
+        raise refuse(f"too many schemas: {', '.join(given)}; BASE and HEAD are two at most")
     return given[0], given[1] if len(given) == 2 else None
 
 
@@ -206,27 +199,27 @@ def _compare(
 def _check_folder(folder: Path) -> None:
     """Refuse a folder for witnesses that holds something, before anything is compared."""
     if folder.is_dir() and any(folder.iterdir()):
-        raise _wrong_usage(f"{folder} is not empty; name a new folder for the witnesses")
+        raise refuse(f"{folder} is not empty; name a new folder for the witnesses")
     if folder.exists() and not folder.is_dir():
-        raise _wrong_usage(f"{folder} is not a folder; name a new one for the witnesses")
+        raise refuse(f"{folder} is not a folder; name a new one for the witnesses")
 
 
 def _write_witnesses(report: Report, folder: Path) -> bool:
-    """Make the witnesses and write them; return whether each finding has been shown.
-
-    Raises:
-        OSError: The folder cannot be written.
-    """
+    """Make the witnesses and write them; return whether each finding has been shown."""
     from placewire_codegen.evolution.witness import Verdict, make_witnesses, write_witnesses
 
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="placewire-witness-") as temporary:
         packages = Path(temporary)
         made = make_witnesses(report.findings, report.base.schema, report.head.schema, packages)
         if not made:
             say("no witnesses: no finding is on the wire or of meaning")
             return True
-        write_witnesses(made, packages, folder, (report.base.name, report.head.name))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_witnesses(made, packages, folder, (report.base.name, report.head.name))
+        except OSError as error:
+            place, why = error.filename or folder, error.strerror
+            raise refuse(f"the witnesses cannot be written: {place}: {why}") from None
     for each in made:
         if each.verdict is Verdict.SHOWN:
             continue
@@ -304,7 +297,7 @@ def _list_rules(level: _Level, format_: _Format) -> None:
             )
         return
     if format_ is not _Format.TEXT:
-        raise _wrong_usage(f"--rules has no format {format_.value}; choose text or json")
+        raise refuse(f"--rules has no format {format_.value}; choose text or json")
     console = output()
     width = max(len(rule.name) for rule in listed)
     for rule in listed:

@@ -65,6 +65,9 @@ def export(
     stacktraces: Annotated[
         bool, typer.Option("--stacktraces", help="Write source lines into the program.")
     ] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="If it fails, show where in full.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the report as JSON to stdout.")
     ] = False,
@@ -83,7 +86,9 @@ def export(
         UnsupportedError,
     )
     from placewire.aot import export as export_model
-    from placewire.aot.source import SourceError, load_source
+    from placewire.aot.source import SourceError, load_source, silence_torch
+
+    from .failures import failure
 
     config = ExportConfig(
         compat=compat.value,
@@ -94,10 +99,14 @@ def export(
         stacktraces=stacktraces,
     )
     partitioners = _partitioners(device)
+    if not traceback:
+        silence_torch()
     try:
         model, args, kwargs = load_source(source)
     except SourceError as error:
         raise typer.BadParameter(str(error)) from None
+    except Exception as error:
+        raise fail(failure(f"{source} cannot be loaded", error, whole=traceback)) from None
     try:
         say("exporting ...")
         artifact = export_model(model, args, kwargs, partitioners=partitioners, config=config)
@@ -108,6 +117,8 @@ def export(
         InvalidOutputError,
     ) as error:
         raise fail(str(error)) from None
+    except Exception as error:
+        raise fail(failure(f"{source} cannot be exported", error, whole=traceback)) from None
     artifact.save(out)
     if as_json:
         typer.echo(json.dumps(_as_json(artifact), indent=2))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import FAILURE, WRONG_USAGE, count, printable, say
+from . import FAILURE, count, printable, refuse, say
 
 if TYPE_CHECKING:
     from placewire_codegen.config import ProjectConfig
@@ -41,7 +41,7 @@ def release(
     Exits with 1 if a schema breaks the last release or a check fails, with 2 if it refuses.
     """
     if check == (version is not None):
-        raise _refused("say either which version to release, or --check")
+        raise refuse("say either which version to release, or --check")
     from placewire_codegen.config import ConfigError
     from placewire_codegen.evolution.references import BadReferenceError, References
 
@@ -49,14 +49,9 @@ def release(
     try:
         is_good = _check(references) if version is None else _release(references, version)
     except (_RefusedError, BadReferenceError, ConfigError) as error:
-        raise _refused(str(error)) from None
+        raise refuse(str(error)) from None
     if not is_good:
         raise typer.Exit(FAILURE)
-
-
-def _refused(message: str) -> typer.Exit:
-    say(f"error: {message}")
-    return typer.Exit(WRONG_USAGE)
 
 
 def _release(references: References, version: str) -> bool:
@@ -74,6 +69,9 @@ def _release(references: References, version: str) -> bool:
         folder = freeze(config, head.schema, version)
     except HistoryError as error:
         raise _RefusedError(str(error)) from None
+    except OSError as error:
+        place, why = error.filename or config.history, error.strerror
+        raise _RefusedError(f"the release cannot be written: {place}: {why}") from None
     golden = len(list(folder.glob("golden/*.bin")))
     say(f"{folder}: {count(len(head.schema.files), 'schema')}, {count(golden, 'golden buffer')}")
     say("Commit the folder, and never edit it.")

@@ -32,11 +32,11 @@ from placewire.unknown_content import without_unknown_content
 from ._atomic import write_atomically
 from ._data import InlineValues, NamedDataView, SegmentValues, segment_at
 from ._header import ExtendedHeader, insert_header, round_up
-from ._segments import SegmentData, byte_view
+from ._segments import SEGMENT_ALIGNMENT, SegmentData, byte_view
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from placewire_schema.device_info import DeviceTable
     from placewire_schema.program import BackendDelegate, Program
@@ -62,6 +62,8 @@ class PteFile:
         program: The program of a new file. Edit it freely, then or later; only `program.segments`
             is kept by this class.
         segments: Contents of the segments of a new file. They are kept, not copied.
+        alignments: Bytes to which segments of a new file are aligned, by index: powers of two.
+            Default: 128, which is also the least.
 
     Attributes:
         program: The program.
@@ -75,7 +77,13 @@ class PteFile:
         >>> pte.save("renamed.pte")
     """
 
-    def __init__(self, program: Program, segments: Sequence[Buffer] = ()) -> None:
+    def __init__(
+        self,
+        program: Program,
+        segments: Sequence[Buffer] = (),
+        *,
+        alignments: Mapping[int, int] | None = None,
+    ) -> None:
         self.program = program
         self.force_align: dict[str, int] = {}
         self.unknown: tuple[Finding, ...] = ()
@@ -83,8 +91,9 @@ class PteFile:
         self._header: ExtendedHeader | None = None
         self._segments = SegmentData()
         if segments:
-            for data in segments:
-                self._segments.append(data)
+            for index, data in enumerate(segments):
+                wanted = (alignments or {}).get(index, 1)
+                self._segments.append(data, max(SEGMENT_ALIGNMENT, wanted))
             program.segments = self._segments.directory()
         elif not any(entry.size for entry in program.segments):
             self._segments = SegmentData.of_file(memoryview(b""), program.segments, 0)

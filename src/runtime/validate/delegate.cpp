@@ -9,7 +9,6 @@ namespace {
 using program::DataLocation;
 
 constexpr std::string_view kTargetDeviceKey = "target_device";
-constexpr std::string_view kBlanks = " \t\n\v\f\r";
 
 void check_blob(const PlanCheck& check, program::BackendDelegateDataReference blob,
                 const Path& path) {
@@ -29,14 +28,9 @@ void check_blob(const PlanCheck& check, program::BackendDelegateDataReference bl
   }
 }
 
-/// The text of a compile spec without the blanks around it, which ExecuTorch ignores too.
-std::string_view trimmed(schema::Vector<std::uint8_t> value) {
-  const std::string_view text(reinterpret_cast<const char*>(value.data()), value.size());
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+/// What a compile spec says, without the blanks around it, which ExecuTorch ignores too.
+std::string_view text_of(schema::Vector<std::uint8_t> value) noexcept {
+  return trimmed({reinterpret_cast<const char*>(value.data()), value.size()});
 }
 
 /// Reports a target_device that is no device, and returns the device that it names.
@@ -46,7 +40,7 @@ std::optional<Device> check_target(const PlanCheck& check, program::CompileSpec 
     return std::nullopt;
   }
   const std::uint64_t at = check.context.offset_of(spec.value(), 0);
-  Result<Device> device = parse_device(trimmed(spec.value()));
+  Result<Device> device = parse_device(text_of(spec.value()));
   if (!device.ok()) {
     check.report().add(Rule::TARGET_DEVICE_INVALID, Path(path, "value"), at,
                        device.error().message);

@@ -144,3 +144,10 @@ def test_an_identifier_that_comes_is_as_bad_as_one_that_changes(compare: Compare
     before = "table T { a: int; } root_type T;"
     (finding,) = compare(before, before + 'file_identifier "AAAA";')
     assert (finding.rule.name, finding.level) == ("SCHEMA_SAME_IDENTIFIER", Level.WIRE)
+
+
+def test_structs_may_nest_deeper_than_python_calls(compare: Compare) -> None:
+    depth = 1200
+    nested = "".join(f"struct S{i} {{ a: S{i - 1}; }}\n" for i in range(1, depth))
+    found = compare(f"struct S0 {{ a: int; }}\n{nested}", f"struct S0 {{ a: float; }}\n{nested}")
+    assert names(found) == [("FIELD_SAME_WIRE_TYPE", "S0.a")]

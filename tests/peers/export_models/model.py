@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from torch.export import ExportedProgram
+
 __all__ = ["ExportModel", "Function", "function"]
+
+SEEDS = (1, 2, 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +37,24 @@ class ExportModel:
     inputs: Callable[[], tuple[Any, ...]]
     further: tuple[Callable[[], tuple[Any, ...]], ...] = ()
     dynamic_shapes: Any = None
+
+    @cache  # noqa: B019  # the table lives as long as the process
+    def exported(self) -> tuple[nn.Module, ExportedProgram]:
+        """The module, always with the same weights, and what torch exports of it."""
+        torch.manual_seed(0)
+        module = self.build().eval()
+        program = torch.export.export(
+            module, self.inputs(), dynamic_shapes=self.dynamic_shapes, strict=False
+        )
+        return module, program
+
+    def arguments(self) -> list[tuple[Any, ...]]:
+        """The arguments of each call, the same ones whenever it is asked."""
+        found = []
+        for seed in SEEDS:
+            torch.manual_seed(seed)
+            found.append(self.inputs())
+        return found + [make() for make in self.further]
 
 
 class Function(nn.Module):

@@ -12,8 +12,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from placewire.aot import UnboundedSizeError, UnsupportedError, export
+from placewire.aot import EverythingPartitioner, UnsupportedError, export
 from placewire.aot.export import _Lowering
+from tests.placewire.aot.demo_backend import DemoBackend
 
 HERE = Path(__file__).name
 
@@ -161,12 +162,13 @@ def test_random_numbers_in_training_are_refused_with_the_reason() -> None:
     assert "it draws random numbers in training mode" in item.reason
 
 
-def test_a_size_without_bound_names_the_node_the_dimension_and_the_remedy() -> None:
+def test_a_size_without_bound_names_the_argument_the_dimension_and_the_remedy() -> None:
     shapes = ({0: torch.export.Dim("rows")},)
-    with pytest.raises(UnboundedSizeError) as caught:
-        export(Calls(torch.relu), (torch.randn(3, 4),), dynamic_shapes=shapes)
-    assert str(caught.value).startswith("x: nothing bounds dimension 0 of (")
-    assert "torch.export.Dim(name, max=...)" in str(caught.value)
+    (item,) = _refused(lambda x: torch.relu(x + 1), dynamic_shapes=shapes).unsupported
+    assert item.what == "dimension 0 of the user input x"
+    assert "torch.export.Dim(name, max=...)" in item.reason
+    assert item.source is not None
+    assert item.source.endswith("in forward: return self.body(x)")
 
 
 def test_a_size_that_depends_on_data_and_has_no_bound_names_the_line() -> None:
@@ -176,7 +178,46 @@ def test_a_size_that_depends_on_data_and_has_no_bound_names_the_line() -> None:
             torch._check(count >= 0)
             return torch.zeros(count)  # type: ignore[arg-type]
 
-    with pytest.raises(UnboundedSizeError) as caught:
+    with pytest.raises(UnsupportedError) as caught:
         export(Counted(), (torch.randn(3),))
-    assert "nothing bounds dimension 0" in str(caught.value)
-    assert str(caught.value).count("in forward: return torch.zeros(count)") == 1
+    (item,) = caught.value.unsupported
+    assert item.source is not None
+    assert "in forward: return torch.zeros(count)" in item.source
+    assert "torch._check(size <= ...)" in item.reason
+
+
+def test_all_sizes_without_bound_are_listed_beside_what_else_is_refused() -> None:
+    class Two(nn.Module):
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
+            return torch.lgamma(torch.cat([x, y])), torch.linalg.qr(y)[0]
+
+    rows, more = torch.export.Dim("rows"), torch.export.Dim("more")
+    with pytest.raises(UnsupportedError) as caught:
+        export(
+            Two(),
+            (torch.randn(3, 4), torch.randn(5, 4)),
+            dynamic_shapes=({0: rows}, {0: more}),
+        )
+    assert [item.what for item in caught.value.unsupported] == [
+        "aten.lgamma.default",
+        "aten.linalg_qr.default",
+        "dimension 0 of the user input x",
+        "dimension 0 of the user input y",
+    ]
+    assert all(item.source and HERE in item.source for item in caught.value.unsupported)
+
+
+def test_no_backend_is_asked_once_a_size_has_no_bound() -> None:
+    asked: list[object] = []
+
+    class Asked(DemoBackend):
+        def preprocess(self, subgraph: Any, compile_specs: Any) -> bytes:
+            asked.append(subgraph)
+            return super().preprocess(subgraph, compile_specs)
+
+    partitioner = EverythingPartitioner(Asked())
+    export(Calls(torch.relu), (torch.randn(3, 4),), partitioners=[partitioner])
+    assert len(asked) == 1
+    shapes = ({0: torch.export.Dim("rows")},)
+    _refused(torch.relu, dynamic_shapes=shapes, partitioners=[partitioner])
+    assert len(asked) == 1

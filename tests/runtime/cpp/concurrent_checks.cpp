@@ -2,11 +2,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "cases.h"
+#include "placewire/runtime/backend.h"
 #include "placewire/runtime/buffers.h"
+#include "placewire/runtime/kernel.h"
 #include "placewire/runtime/simulated_device.h"
 
 namespace {
@@ -79,7 +82,51 @@ void threads_allocate_copy_and_free_on_one_device() {
   CHECK(simulated->count(placewire::DeviceOperation::kAllocate).calls == kThreads * kRounds);
 }
 
+void threads_register_and_look_up_kernels() {
+  const auto kernel = placewire::function_kernel(
+      0, [](placewire::Span<placewire::EValue* const>) { return placewire::Status(); });
+  std::atomic<int> registered = 0;
+  std::atomic<int> unregistered = 0;
+  on_threads([&](int number) {
+    if (number % 2 == 0) {
+      registered += placewire::register_kernel("test::op", kernel).ok() ? 1 : 0;
+      const auto scope = placewire::ScopedKernel::install("test::op", kernel);
+      unregistered += placewire::unregister_kernel("test::op").ok() ? 1 : 0;
+    } else if (const auto found = placewire::find_kernel("test::op"); found != nullptr) {
+      CHECK(found == kernel && found->bind({}).value()->run().ok());
+    }
+  });
+  CHECK(registered > 0 && registered == unregistered);
+  CHECK(placewire::find_kernel("test::op") == nullptr);
+}
+
+struct SomeBackend final : placewire::Backend {
+  [[nodiscard]] std::string_view id() const noexcept override { return "some"; }
+  [[nodiscard]] placewire::Result<std::unique_ptr<placewire::Delegate>> load(
+      const placewire::DelegateDescription&) override {
+    return placewire::Error{placewire::ErrorCode::NOT_SUPPORTED, ""};
+  }
+};
+
+void threads_register_and_look_up_backends() {
+  const auto backend = std::make_shared<SomeBackend>();
+  std::atomic<int> registered = 0;
+  std::atomic<int> unregistered = 0;
+  on_threads([&](int number) {
+    if (number % 2 == 0) {
+      registered += placewire::register_backend(backend).ok() ? 1 : 0;
+      CHECK(placewire::backend_ids().size() <= 1);
+      unregistered += placewire::unregister_backend("some").ok() ? 1 : 0;
+    } else if (const auto found = placewire::find_backend("some"); found != nullptr) {
+      CHECK(found == backend);
+    }
+  });
+  CHECK(registered > 0 && registered == unregistered);
+}
+
 constexpr std::array kCases = {
+    CASE(threads_register_and_look_up_kernels),
+    CASE(threads_register_and_look_up_backends),
     CASE(threads_register_and_look_up),
     CASE(threads_have_scopes_of_their_own),
     CASE(threads_allocate_copy_and_free_on_one_device),

@@ -86,6 +86,10 @@ class SimulatedDevice final : public DeviceAllocator {
   /// lie in one live allocation of this device.
   [[nodiscard]] PLACEWIRE_API Result<void*> backing(const void* pointer, std::size_t nbytes) const;
 
+  /// The same for whichever simulated device stands, or stood, for `device`.
+  [[nodiscard]] PLACEWIRE_API static Result<void*> backing_on(Device device, const void* pointer,
+                                                              std::size_t nbytes);
+
   /// Whether a pointer points into a live allocation of any simulated device.
   [[nodiscard]] PLACEWIRE_API static bool owns(const void* pointer);
 

@@ -1,0 +1,51 @@
+// Arguments of a call, turned into what Python gets.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <vector>
+
+#include "placewire/runtime/evalue.h"
+#include "placewire/runtime/kernel.h"
+#include "python_operator.h"
+#include "tensor_views.h"
+
+namespace placewire::bindings {
+
+/// Makes Python objects of the values of one call, and keeps the views of its tensors.
+///
+/// The interpreter lock must be held.
+class ArgumentObjects {
+ public:
+  explicit ArgumentObjects(ArrayLibrary library) noexcept : library_(library) {}
+
+  /// The value as an object; `None` for a tensor that has no memory yet, if `allow_missing`.
+  [[nodiscard]] Result<nanobind::object> object_of(const EValue& value, bool allow_missing);
+  /// The same for an argument that receives results: a tensor whose sizes may change is empty, so
+  /// that torch finds room for any, or has its largest sizes for others.
+  [[nodiscard]] Result<nanobind::object> room_of(const EValue& value);
+  /// Keeps the view of a tensor, and gives it.
+  [[nodiscard]] TensorView& view(TensorImpl& tensor);
+
+ private:
+  template <typename List, typename Convert>
+  Result<nanobind::object> list_of(const List& list, const Convert& convert);
+  Result<nanobind::object> tensor_object(TensorImpl& tensor, bool allow_missing);
+  Result<nanobind::object> tensor_room(TensorImpl& tensor);
+
+  ArrayLibrary library_;
+  std::vector<std::shared_ptr<TensorView>> views_;
+};
+
+/// The value as a number, a string or None; null with an exception set if memory ran out, without
+/// one if the value is a tensor or a list.
+[[nodiscard]] nanobind::object scalar_object(const EValue& value);
+
+/// All tensors that a value refers to.
+[[nodiscard]] std::vector<TensorImpl*> tensors_of(const EValue& value);
+
+/// Makes a value of a number that Python returned. Errors: INVALID_TYPE for anything else.
+[[nodiscard]] Result<EValue> value_of_number(PyObject* number);
+
+}  // namespace placewire::bindings

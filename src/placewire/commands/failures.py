@@ -1,0 +1,51 @@
+"""Tells of an exception in code that is not ours: what failed, and where in the user's code."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+import placewire
+
+__all__ = ["failure"]
+
+_OTHERS = tuple(
+    sorted(
+        {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+        | {str(folder) for folder in placewire.__path__}
+    )
+)
+"""Where code lies that the user has not written."""
+
+
+def failure(what: str, error: Exception, *, whole: bool) -> str:
+    """The text for an exception.
+
+    Args:
+        what: What failed.
+        error: Why.
+        whole: Give the whole traceback instead of the user's line.
+    """
+    if whole:
+        return f"{what}:\n{''.join(traceback.format_exception(error))}".rstrip()
+    lines = [f"{what}: {_summary(error)}"]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_users(frame)]
+    if frames:
+        last = frames[-1]
+        lines.append(f"    {last.filename}:{last.lineno} in {last.name}: {last.line}")
+    lines.append("--traceback shows where in full")
+    return "\n".join(lines)
+
+
+def _summary(error: Exception) -> str:
+    """Kind and first paragraph of an exception; torch adds pages for its own developers."""
+    paragraph = str(error).strip().partition("\n\n")[0]
+    return f"{type(error).__name__}: {paragraph}" if paragraph else type(error).__name__
+
+
+def _is_users(frame: traceback.FrameSummary) -> bool:
+    path = str(Path(frame.filename).absolute())
+    if frame.filename.startswith("<") or "site-packages" in Path(path).parts:
+        return False
+    return not path.startswith(_OTHERS)

@@ -1,0 +1,251 @@
+"""`placewire run`: runs a method of a program file."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import count, fail, output, printable, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from placewire.device import Device
+    from placewire.module import Backend, Method
+    from placewire.tensors import Tensor
+
+__all__ = ["run"]
+
+
+def run(
+    file: Annotated[
+        Path, typer.Argument(help="The .pte file to run.", metavar="FILE", readable=False)
+    ],
+    method: Annotated[str, typer.Option("--method", "-m", help="The method to run.")] = "forward",
+    inputs: Annotated[
+        Path | None,
+        typer.Option(
+            "--input", "-i", help="Inputs, .npz with input0, input1, ...", metavar="IN.npz"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where to write output0, ...", metavar="OUT.npz"),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Of the random inputs, without --input.", min=0)
+    ] = 0,
+    repeat: Annotated[int, typer.Option("--repeat", help="How often to run it.", min=1)] = 1,
+    simulate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--simulate", help="Simulate a device that is not there; repeatable.", metavar="DEVICE"
+        ),
+    ] = None,
+    device_map: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--device-map",
+            help="Take another device, cuda:0=cuda:1; repeatable.",
+            metavar="OLD=NEW",
+        ),
+    ] = None,
+    backend: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--backend",
+            help="What runs delegates, module.py:factory or package.module:factory; repeatable. "
+            "The module is imported, so it must be code that you trust.",
+            metavar="BACKEND",
+        ),
+    ] = None,
+    copy_inputs: Annotated[
+        bool, typer.Option("--copy-inputs", help="Convert inputs of another element type.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
+) -> None:
+    """Run a method: of the numbers in an .npz file, or of random ones.
+
+    Shows what comes out, with mean and extremes of each tensor. Without --input the inputs are
+    random: normal numbers, or 0 and 1 for integers and bools.
+    """
+    devices = [_device(text, "--simulate") for text in simulate or ()]
+    pairs = _device_map(device_map or [])
+    backends = [_backend(text) for text in backend or ()]
+    from placewire.module import Module
+    from placewire.testing import SimulatedDevice
+
+    with ExitStack() as stack:
+        for device in devices:
+            stack.enter_context(SimulatedDevice(device))
+        module = stack.enter_context(
+            Module(
+                file, device_map=pairs, backends=backends, copy_inputs=copy_inputs, library="numpy"
+            )
+        )
+        result = _Run(module.method(method), inputs, seed, repeat)
+        stack.callback(result.forget)
+        if out is not None:
+            _save(out, result.arrays)
+        if as_json:
+            typer.echo(json.dumps(result.as_json(), indent=2))
+        else:
+            result.show(file)
+
+
+class _Run:
+    """What was run, and what came out."""
+
+    def __init__(self, method: Method, path: Path | None, seed: int, repeat: int) -> None:
+        from placewire.module.npz import load_inputs, output_arrays, random_inputs
+
+        self._method: Method | None = method
+        self._meta = method.meta
+        given = random_inputs(method, seed) if path is None else load_inputs(path, method)
+        self._is_random = path is None
+        start = perf_counter()
+        outputs = method.run(given)
+        for _ in range(repeat - 1):
+            outputs = method.run(given)
+        self._seconds = (perf_counter() - start) / repeat
+        self._repeat = repeat
+        self._buffers = method.planned_buffers
+        self._values = _described(outputs)
+        self.arrays = output_arrays(outputs)
+
+    def forget(self) -> None:
+        """Let go of the method, before simulated devices go."""
+        self._method = None
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "method": self._meta.name,
+            "inputs": [str(value) for value in self._meta.inputs],
+            "outputs": [
+                {**value, **_statistics(array)}
+                for value, array in zip(self._values, self.arrays.values(), strict=True)
+            ],
+            "buffers": [
+                {"device": str(buffer.device), "nbytes": buffer.nbytes} for buffer in self._buffers
+            ],
+            "runs": self._repeat,
+            "seconds": self._seconds,
+        }
+
+    def show(self, file: Path) -> None:
+        console = output()
+        for index, (value, array) in enumerate(
+            zip(self._values, self.arrays.values(), strict=True)
+        ):
+            text = printable(f"output {index}: {value['type']}{_in_words(array)}")
+            console.print(text, markup=False)
+        source = "random inputs" if self._is_random else "inputs"
+        say(
+            f"{file}: ran {printable(self._meta.name)} on {source}, "
+            f"{count(self._repeat, 'time')}, {self._seconds * 1000:.3f} ms each"
+        )
+
+
+def _described(outputs: Sequence[Any]) -> list[dict[str, object]]:
+    """Type, shape and place of each output."""
+    described: list[dict[str, object]] = []
+    for value in outputs:
+        device = getattr(value, "device", "cpu:0")
+        place = "" if str(device).startswith("cpu") else f" on {device}"
+        shape = getattr(value, "shape", None)
+        if shape is None:
+            described.append({"type": type(value).__name__})
+            continue
+        name = _element_type(value)
+        sizes = ", ".join(map(str, shape))
+        described.append({"type": f"{name}[{sizes}]{place}", "shape": list(shape)})
+    return described
+
+
+def _element_type(value: np.ndarray[Any, Any] | Tensor) -> str:
+    from placewire_schema.program import ScalarType
+
+    from placewire.module.metadata import type_name
+    from placewire.tensors import Tensor
+
+    if isinstance(value, Tensor):
+        return type_name(ScalarType(value.scalar_type))
+    return str(value.dtype)
+
+
+def _statistics(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """Mean and extremes of numbers; the value itself of what is no array."""
+    if array.ndim == 0 or array.dtype.kind not in "biuf":
+        return {"value": array.tolist()}
+    if array.size == 0:
+        return {}
+    return {
+        "mean": float(array.mean()),
+        "minimum": array.min().item(),
+        "maximum": array.max().item(),
+    }
+
+
+def _in_words(array: np.ndarray[Any, Any]) -> str:
+    numbers = _statistics(array)
+    if "value" in numbers:
+        return f" {numbers['value']!r}"
+    return "".join(f", {name} {number:.6g}" for name, number in numbers.items())
+
+
+def _save(out: Path, arrays: dict[str, Any]) -> None:
+    import io
+
+    import numpy as np
+
+    from placewire.pte._atomic import write_atomically
+
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    write_atomically(out, [stream.getvalue()])
+
+
+def _device(text: str, option: str) -> Device:
+    from placewire.device import Device
+
+    try:
+        return Device.parse(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def _device_map(texts: list[str]) -> dict[str | Device, str | Device]:
+    pairs: dict[str | Device, str | Device] = {}
+    for text in texts:
+        old, equals, new = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(
+                f"{text!r} is not of the form OLD=NEW, as in cuda:0=cuda:1",
+                param_hint="--device-map",
+            )
+        pairs[_device(old, "--device-map")] = _device(new, "--device-map")
+    return pairs
+
+
+def _backend(text: str) -> Backend:
+    """Import a backend: an object, or a class or function without arguments that gives one."""
+    from placewire.importing import ImportTextError, import_text
+
+    try:
+        made = import_text(text)
+    except ImportTextError as error:
+        raise typer.BadParameter(str(error), param_hint="--backend") from None
+    if (callable(made) and not hasattr(made, "load")) or isinstance(made, type):
+        made = made()
+    if not hasattr(made, "load") or not hasattr(made, "id"):
+        raise fail(
+            f"{text} gives {type(made).__name__}, which is no backend: it has no id and load"
+        )
+    return made  # type: ignore[no-any-return]

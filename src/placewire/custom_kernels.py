@@ -1,0 +1,97 @@
+"""Kernels that users write in Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
+
+from ._core import core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
+
+__all__ = ["ScopedKernel", "kernel", "unregister_kernel"]
+
+_Views = Literal["numpy", "torch"]
+"""As whose arrays a kernel sees the tensors of a program."""
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def kernel(
+    name: str, *, views: _Views = "numpy"
+) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+    """Register a function as the kernel of an operator, for all methods that are loaded later.
+
+    It gets the arguments of the operator's schema, in order. Tensors are views of the program's
+    memory; the function writes its results to those that it is to fill, and returns None. If the
+    shape of one of them may change, the view has its largest sizes, and the function returns the
+    sizes that it used, as a tuple. An operator that returns a number returns it.
+
+    Args:
+        name: The operator, such as `my::add.out`; without an overload `my::add`.
+        views: Whether tensors are numpy's arrays or torch's tensors. Default: numpy's.
+
+    Returns:
+        A decorator, which gives the function back unchanged.
+
+    Raises:
+        InvalidArgumentError: The name is empty.
+        AlreadyRegisteredError: The operator has a kernel.
+
+    Example:
+        >>> @kernel("my::double.out")
+        ... def double(x, out):
+        ...     np.multiply(x, 2, out=out)
+    """
+
+    def register(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        core.register_kernel(name, function, views == "torch")
+        return function
+
+    return register
+
+
+def unregister_kernel(name: str) -> None:
+    """Take the kernel of an operator out of the registry; methods that use it keep it.
+
+    Raises:
+        NotFoundError: None is registered.
+    """
+    core.unregister_kernel(name)
+
+
+class ScopedKernel:
+    """A kernel that comes before the registered one, for methods loaded while it is entered.
+
+    Args:
+        name: The operator.
+        function: As for `kernel`.
+        views: As for `kernel`.
+    """
+
+    def __init__(
+        self, name: str, function: Callable[..., object], *, views: _Views = "numpy"
+    ) -> None:
+        self._scope = core.KernelScope(name, function, views == "torch")
+
+    def __enter__(self) -> Self:
+        """Put it before the registered kernel.
+
+        Raises:
+            InvalidStateError: This object is entered already.
+            InvalidArgumentError: The name is empty.
+        """
+        self._scope.install()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Take it away again."""
+        self._scope.remove()

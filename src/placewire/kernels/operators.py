@@ -1,0 +1,183 @@
+"""Operators of torch as the runtime calls them: which argument is what, and what is called.
+
+An instruction has the arguments of an operator's schema in order, then what it returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import torch
+
+from .copies import DIM_ORDER_SCHEMAS, copying_call
+from .direct import call_of
+from .dtypes import LAYOUTS, MEMORY_FORMATS, scalar_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch._ops import OpOverload
+
+    from .call import Call
+
+__all__ = ["TorchOperator", "find_operator"]
+
+_OF_THE_CORE = ("et_copy::", "executorch_prim::", "placewire::")
+
+
+@dataclass(frozen=True)
+class TorchOperator:
+    """An operator that writes its results into arguments, or returns a number.
+
+    Attributes:
+        schema: What it takes and returns.
+        overload: torch's operator; None for those of ExecuTorch that torch lacks.
+    """
+
+    schema: torch._C.FunctionSchema
+    overload: OpOverload | None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the arguments."""
+        return tuple(argument.name for argument in self.schema.arguments)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """What each argument must be: `tensor`, `list` or `scalar`, with `?` if it may be None."""
+        return tuple(_kind(argument) for argument in self.schema.arguments)
+
+    @cached_property
+    def defaults(self) -> tuple[object, ...]:
+        """For each argument that may be left out the value that means the same, else Ellipsis."""
+        return tuple(
+            argument.default_value if argument.kwarg_only and argument.has_default_value() else ...
+            for argument in self.schema.arguments
+        )
+
+    @cached_property
+    def converters(self) -> tuple[Callable[[int], object] | None, ...]:
+        """For each argument that a program has as a number what makes torch's object of it."""
+        return tuple(_converter(argument) for argument in self.schema.arguments)
+
+    @cached_property
+    def outs(self) -> tuple[int, ...]:
+        """Indices of the arguments that receive the results and nothing else."""
+        return tuple(
+            index
+            for index, argument in enumerate(self.schema.arguments)
+            if argument.kwarg_only and _is_written(argument)
+        )
+
+    @cached_property
+    def writes(self) -> tuple[int, ...]:
+        """Indices of all arguments that are written to, the outs included."""
+        arguments = enumerate(self.schema.arguments)
+        return tuple(index for index, argument in arguments if _is_written(argument))
+
+    @property
+    def returns(self) -> int:
+        """Number of values that it returns."""
+        return len(self.schema.returns)
+
+    @cached_property
+    def has_data_dependent_sizes(self) -> bool:
+        """Whether the sizes of results depend on more than sizes and numbers."""
+        return any(torch.Tag.dynamic_output_shape in each.tags for each in self._overloads)
+
+    @cached_property
+    def is_pure(self) -> bool:
+        """Whether equal arguments always give equal results, and nothing else happens.
+
+        So it is of torch's own operators that write nothing but results and draw no numbers. What
+        operators of others do is not known.
+        """
+        if self.overload is None:
+            return True
+        if self.overload.namespace != "aten" or self.writes != self.outs:
+            return False
+        return not any(torch.Tag.nondeterministic_seeded in each.tags for each in self._overloads)
+
+    @property
+    def _overloads(self) -> list[OpOverload]:
+        """All overloads of the operator: an out variant does not always have its tags."""
+        if self.overload is None:
+            return []
+        packet = self.overload.overloadpacket
+        return [getattr(packet, name) for name in packet.overloads()]
+
+    @cached_property
+    def fixed_call(self) -> Call:
+        """What is called where sizes, numbers and places of tensors never change."""
+        return self._call(fixed=True)
+
+    @cached_property
+    def changing_call(self) -> Call:
+        """What is called where they may change from one execution to the next."""
+        return self._call(fixed=False)
+
+    def _call(self, *, fixed: bool) -> Call:
+        copy = copying_call(self.schema, self.overload, self.outs, fixed=fixed)
+        if copy is not None:
+            return copy
+        assert self.overload is not None
+        return call_of(self.overload)
+
+
+def find_operator(name: str) -> TorchOperator | None:
+    """The operator that a program calls `namespace::name.overload`; None if there is none.
+
+    Operators that return new tensors are none: a program has a place for every result. Nor are
+    those that the core has kernels for: where ExecuTorch's exporter is imported, torch has
+    operators of these names, which know nothing of devices.
+    """
+    if name.startswith(_OF_THE_CORE):
+        return None
+    if name in DIM_ORDER_SCHEMAS:
+        return TorchOperator(torch._C.parse_schema(name + DIM_ORDER_SCHEMAS[name]), None)
+    overload = _overload(name)
+    if overload is None:
+        return None
+    operator = TorchOperator(overload._schema, overload)
+    returned = [str(value.type) for value in overload._schema.returns]
+    returns_number = len(returned) == 1 and returned[0] in ("int", "float", "bool", "number")
+    return operator if operator.writes or returns_number else None
+
+
+def _overload(name: str) -> OpOverload | None:
+    namespace, separator, rest = name.partition("::")
+    base, _, overload_name = rest.partition(".")
+    if not separator or not base:
+        return None
+    packet = getattr(getattr(torch.ops, namespace), base, None)
+    overload: OpOverload | None = getattr(packet, overload_name or "default", None)
+    return overload
+
+
+def _kind(argument: torch._C.Argument) -> str:
+    text = str(argument.type)
+    inner = text.removeprefix("Optional[")
+    if inner.startswith("Tensor"):
+        kind = "tensor"
+    elif inner.startswith("List["):
+        kind = "list"
+    else:
+        kind = "scalar"
+    return kind + "?" * (inner != text)
+
+
+def _converter(argument: torch._C.Argument) -> Callable[[int], object] | None:
+    text = str(argument.real_type)
+    if "ScalarType" in text:
+        return scalar_type
+    if "Layout" in text:
+        return LAYOUTS.__getitem__
+    if "MemoryFormat" in text:
+        return MEMORY_FORMATS.__getitem__
+    return None
+
+
+def _is_written(argument: torch._C.Argument) -> bool:
+    return argument.alias_info is not None and argument.alias_info.is_write

@@ -1,0 +1,113 @@
+"""Inputs: what callers may give for a value of a method."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from placewire_schema.errors import InvalidArgumentError, InvalidTypeError, NotSupportedError
+from placewire_schema.program import DeviceType, ScalarType
+
+from placewire._core import core
+from placewire.torch_tensors import borrowable, is_torch_tensor
+
+from .metadata import type_name
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["as_input", "converted"]
+
+
+def as_input(value: object, expected: object) -> object:
+    """The object that the core takes for a value, with the same elements at the same place.
+
+    Args:
+        value: What the caller gave: for a tensor anything with `__dlpack__` or a buffer.
+        expected: The input as the method has it: a `core.Tensor`, or a number, string or `None`.
+
+    Raises:
+        InvalidArgumentError: A torch tensor's memory has other numbers than the tensor.
+    """
+    if isinstance(expected, core.Tensor):
+        return borrowable(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(expected, float) and type(value) is int:
+        return float(value)
+    return value
+
+
+def converted(value: object, expected: object) -> object:
+    """The same as a copy, with the element type, order and device that a method expects.
+
+    Args:
+        value: What the caller gave, or for a tensor also numbers in lists.
+        expected: As for `as_input`.
+
+    Raises:
+        InvalidArgumentError: The element type cannot become the expected one without changing its
+            kind, such as float32 to int64.
+        InvalidTypeError: There is no tensor in it.
+        NotSupportedError: numpy has no such element type; give a torch tensor.
+    """
+    if not isinstance(expected, core.Tensor):
+        return as_input(value, expected)
+    host = _on_host(value)
+    scalar_type = ScalarType(expected.scalar_type)
+    if is_torch_tensor(host):
+        fitting: object = _torch_in_order(_torch_cast(host, scalar_type), expected.dim_order)
+    elif isinstance(host, core.Tensor) and host.scalar_type == scalar_type:
+        fitting = host
+    else:
+        fitting = _in_order(_cast(host, scalar_type), expected.dim_order)
+    if expected.device_type == DeviceType.CPU:
+        return fitting
+    return core.copy_tensor(fitting, expected.device_type, expected.device_index)
+
+
+def _on_host(value: object) -> object:
+    """A value's elements in the host's memory."""
+    if is_torch_tensor(value):
+        return value.detach().cpu().resolve_neg().resolve_conj()
+    if not hasattr(value, "__dlpack_device__"):
+        return value
+    kind, _ = value.__dlpack_device__()
+    return value if kind == DeviceType.CPU.dlpack else core.copy_tensor(value, DeviceType.CPU, 0)
+
+
+def _cast(value: object, scalar_type: ScalarType) -> np.ndarray[Any, Any]:
+    if scalar_type.numpy is None:
+        raise NotSupportedError(
+            f"numpy has no {scalar_type.torch}; give a torch tensor of that type"
+        )
+    try:
+        array = np.from_dlpack(value) if isinstance(value, core.Tensor) else np.asarray(value)
+    except ValueError as error:
+        raise InvalidTypeError(f"{type(value).__name__} is no tensor: {error}") from None
+    # A list of Python's numbers has no element type of its own, so it may become any that holds it.
+    rule = "same_kind" if hasattr(value, "dtype") or isinstance(value, core.Tensor) else "unsafe"
+    if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, scalar_type.numpy, rule):  # type: ignore[arg-type]
+        raise InvalidArgumentError(f"cannot convert {array.dtype} to {type_name(scalar_type)}")
+    return array.astype(scalar_type.numpy)
+
+
+def _in_order(array: np.ndarray[Any, Any], order: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    if len(order) != array.ndim:
+        return np.ascontiguousarray(array).reshape(array.shape)
+    return np.ascontiguousarray(array.transpose(order)).transpose(np.argsort(order))
+
+
+def _torch_cast(tensor: torch.Tensor, scalar_type: ScalarType) -> torch.Tensor:
+    torch_module = sys.modules["torch"]
+    wanted: torch.dtype = getattr(torch_module, scalar_type.torch)
+    if not torch_module.can_cast(tensor.dtype, wanted):
+        raise InvalidArgumentError(f"cannot convert {tensor.dtype} to {type_name(scalar_type)}")
+    return tensor.to(wanted)
+
+
+def _torch_in_order(tensor: torch.Tensor, order: tuple[int, ...]) -> torch.Tensor:
+    if len(order) != tensor.dim():
+        return tensor.contiguous()
+    return tensor.permute(order).contiguous().permute(tuple(np.argsort(order).tolist()))

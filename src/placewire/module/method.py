@@ -1,0 +1,157 @@
+"""Method: one method of a program, loaded and ready to be called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from placewire_schema.errors import BusyError, InvalidArgumentError, PlacewireError
+
+from placewire.torch_tensors import is_torch_tensor
+
+from .inputs import as_input, converted
+from .metadata import BufferMeta, MethodMeta, planned_buffer
+from .nesting import LEAF, Nesting, parse_nesting
+from .outputs import Library, as_output
+from .signature import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from threading import Lock
+
+    from placewire._core import core
+
+__all__ = ["CallOptions", "Method"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """How methods take inputs and give outputs; see `Module`."""
+
+    copy_inputs: bool
+    copy_outputs: bool
+    library: Library | None
+
+
+class Method:
+    """A method that is loaded. `Module.method` makes it.
+
+    Threads: one at a time; a call during another thread's is a `BusyError`.
+    """
+
+    def __init__(
+        self, loaded: core.Method, meta: MethodMeta, options: CallOptions, lock: Lock
+    ) -> None:
+        self._loaded = loaded
+        self._meta = meta
+        self._options = options
+        self._lock = lock
+        self._signature = Signature(meta.name, meta.input_tree, len(meta.inputs))
+        self._nesting = _output_nesting(meta)
+        # The inputs as the method has them: tensors on the devices that the device map says.
+        self._expected = tuple(loaded.input(index) for index in range(len(meta.inputs)))
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._meta.name
+
+    @property
+    def meta(self) -> MethodMeta:
+        """What the file says of it."""
+        return self._meta
+
+    @property
+    def planned_buffers(self) -> tuple[BufferMeta, ...]:
+        """Its planned memory, on the devices where it really is."""
+        return tuple(planned_buffer(*buffer) for buffer in self._loaded.planned_buffers)
+
+    @property
+    def inputs(self) -> tuple[object, ...]:
+        """The inputs as they are now: views of tensors, and the numbers and strings that a call
+        must give, because the program was exported with them.
+        """
+        return self._expected
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:  # noqa: ANN401 - nests as the model's outputs
+        """Run the method with arguments that nest as the model's did.
+
+        Returns:
+            The outputs, nested as the model's were. Tensors are numpy arrays, or torch tensors if
+            one of the inputs is; on devices that the library does not have, `placewire.Tensor`.
+
+        Raises:
+            InvalidArgumentError: The arguments do not fit; the message names the input.
+            InvalidTypeError: Something that is no tensor was given for one.
+            BusyError: Another thread is calling.
+            PlacewireError: A kernel or delegate failed; if it is Python code, its exception is the
+                cause.
+        """
+        outputs = self.run(self._signature.inputs(args, kwargs))
+        return self._nesting.unflatten(iter(outputs))
+
+    def run(self, inputs: Sequence[object]) -> list[Any]:
+        """Run the method with flat inputs, and give flat outputs; else as a call.
+
+        Raises:
+            PlacewireError: As a call; `InvalidArgumentError` also for another number of inputs.
+        """
+        if len(inputs) != len(self._expected):
+            raise InvalidArgumentError(
+                f"{self.name} has {len(self._expected)} inputs; {len(inputs)} were given"
+            )
+        if not self._lock.acquire(blocking=False):
+            raise BusyError(f"{self.name}: another thread is executing it, or shares its memory")
+        try:
+            for index, value in enumerate(inputs):
+                self._set_input(index, value)
+            self._loaded.execute()
+            return self._outputs(self._library(inputs))
+        finally:
+            self._lock.release()
+
+    def _set_input(self, index: int, value: object) -> None:
+        expected = self._expected[index]
+        try:
+            convert = converted if self._options.copy_inputs else as_input
+            self._loaded.set_input(index, convert(value, expected))
+        except PlacewireError as error:
+            raise self._with_place(error, index) from error.__cause__
+
+    def _with_place(self, error: PlacewireError, index: int) -> PlacewireError:
+        """The error with the method, the input's number and its place among the arguments."""
+        text = str(error)
+        if not text.startswith(f"{self.name}: "):
+            start = "" if text.startswith(f"input {index}") else f"input {index}: "
+            text = f"{self.name}: {start}{text}"
+        place = self._signature.input_names[index]
+        if place != f"args[{index}]":
+            text += f"; it is {place}"
+        return type(error)(text)
+
+    def _library(self, inputs: Sequence[object]) -> Library:
+        if self._options.library is not None:
+            return self._options.library
+        return "torch" if any(map(is_torch_tensor, inputs)) else "numpy"
+
+    def _outputs(self, library: Library) -> list[Any]:
+        outputs = []
+        for index in range(len(self._meta.outputs)):
+            try:
+                value = self._loaded.output(index)
+                outputs.append(as_output(value, library, copy=self._options.copy_outputs))
+            except PlacewireError as error:
+                text = f"{self.name}: output {index}: {error}"
+                raise type(error)(text) from error.__cause__
+        return outputs
+
+    def __repr__(self) -> str:
+        return f"<Method {self._meta}>"
+
+
+def _output_nesting(meta: MethodMeta) -> Nesting:
+    """How outputs nest; flat, if the file does not say or says what does not fit their number."""
+    nesting = parse_nesting(meta.output_tree)
+    if nesting is not None and nesting.leaf_count == len(meta.outputs):
+        return nesting
+    return Nesting.of_tuple([LEAF] * len(meta.outputs))

@@ -1,0 +1,254 @@
+"""Module: a program that is open, with its methods loaded when they are first used."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self
+
+from placewire_schema.errors import (
+    InvalidArgumentError,
+    InvalidStateError,
+    NotFoundError,
+    OperatorMissingError,
+)
+
+from placewire._core import core
+from placewire.device import Device
+
+from .backends import registered_backends
+from .kernels import default_kernels
+from .metadata import MethodMeta, method_meta
+from .method import CallOptions, Method
+from .torch_lookup import has_torch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from placewire_schema import Finding
+
+    from .backends import Backend
+    from .outputs import Library
+
+__all__ = ["Module"]
+
+_FORWARD = "forward"
+
+
+class Module:
+    """A program that is open.
+
+    Opening checks the whole file and allocates nothing; a method is loaded when it is first used.
+    Methods whose names are Python names are attributes: `module.forward(x)`; `module(x)` is the
+    same.
+
+    Args:
+        file: Path of a .pte file, or its bytes: anything with the buffer protocol. A file is
+            mapped; nobody may shorten it while the module is open.
+        device_map: From devices of the file to those to take instead: `{"cuda:0": "cuda:1"}`.
+            Default: as in the file.
+        backends: What runs delegates; see `Backend`. They come before those that
+            `register_backend` has registered.
+        kernels: Kernels for operators that the registry lacks: sources, of which the first that has
+            one is taken. Default: torch's, if torch is installed and the method needs them.
+        share_memory_arenas: Whether all methods use the same planned memory, for programs whose
+            methods share mutable buffers, or to save memory. One at a time may execute then.
+            Default: no.
+        copy_inputs: Whether tensors of another element type, order or device are converted and
+            copied. Default: no, they are errors. Another shape always is.
+        copy_outputs: Whether the outputs own their elements. Default: yes. Else they change when
+            the method executes again.
+        library: `"numpy"` or `"torch"`: whose tensors the outputs are. Default: torch's if an input
+            is a torch tensor, else numpy's.
+
+    Raises:
+        OSError: The file cannot be read.
+        InvalidProgramError: The validator refuses it; `placewire verify` lists all findings.
+        InvalidArgumentError: A device, a backend or `library` is none.
+        StaleBuildError: The compiled core is missing or belongs to another schema.
+
+    Example:
+        >>> with Module("mlp.pte") as module:
+        ...     y = module.forward(x)
+    """
+
+    def __init__(
+        self,
+        file: str | os.PathLike[str] | object,
+        *,
+        device_map: Mapping[str | Device, str | Device] | None = None,
+        backends: Sequence[Backend] = (),
+        kernels: Sequence[core.KernelSource] | None = None,
+        share_memory_arenas: bool = False,
+        copy_inputs: bool = False,
+        copy_outputs: bool = True,
+        library: Library | None = None,
+    ) -> None:
+        if library not in (None, "numpy", "torch"):
+            raise InvalidArgumentError(f"library is {library!r}; expected 'numpy' or 'torch'")
+        if library == "torch":
+            import_module("torch")
+        pairs = _device_pairs(device_map or {})
+        all_backends = [*backends, *registered_backends(besides=backends)]
+        sources = [default_kernels()] if kernels is None else list(kernels)
+        self._has_torch_kernels = kernels is None and has_torch()
+        self._label, program = _open(file)
+        self._program: core.Program | None = program
+        self._loaded: core.Module | None = core.Module(
+            program, pairs, all_backends, sources, share_memory_arenas
+        )
+        self._names = program.method_names
+        self._options = CallOptions(copy_inputs, copy_outputs, library)
+        self._shared_lock = Lock() if share_memory_arenas else None
+        self._methods: dict[str, Method] = {}
+        self._loading = Lock()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods, in the order of the file."""
+        return self._names
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """What the validator found that does not keep the program from running."""
+        return self._open_program().warnings
+
+    def method(self, name: str = _FORWARD) -> Method:
+        """The method, loaded if it is not yet.
+
+        Raises:
+            NotFoundError: There is no such method; or backends, or devices without an allocator,
+                are missing: all of them are named.
+            OperatorMissingError: Operators have no kernel; all of them are named.
+            PlacewireError: Loading fails.
+            InvalidStateError: The module is closed.
+        """
+        with self._loading:
+            found = self._methods.get(name)
+            if found is None:
+                found = self._methods[name] = self._load(name)
+        return found
+
+    def method_meta(self, name: str = _FORWARD) -> MethodMeta:
+        """What the file says of a method, which is not loaded for that.
+
+        Raises:
+            NotFoundError: There is no such method.
+            InvalidStateError: The module is closed.
+        """
+        return method_meta(self._open_program().meta(name))
+
+    def named_data(self, key: str) -> bytes | None:
+        """A copy of the data that the file has under a name; `None` if it has none.
+
+        Raises:
+            InvalidStateError: The module is closed.
+        """
+        return self._open_program().named_data(key)
+
+    def close(self) -> None:
+        """Let go of the program and its methods. What was taken from them stays valid."""
+        self._methods.clear()
+        self._loaded = None
+        self._program = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._program is None
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:  # noqa: ANN401 - nests as the model's outputs
+        """Run the method `forward`; see `Method`."""
+        return self.method()(*args, **kwargs)
+
+    def __getitem__(self, name: str) -> Method:
+        """The same as `method(name)`."""
+        return self.method(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __getattr__(self, name: str) -> Method:
+        # Only asked for what there is not; `_names` may not be there yet if opening failed.
+        if not name.startswith("_") and name in self.__dict__.get("_names", ()):
+            return self.method(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(str.isidentifier, self._names)})
+
+    def __enter__(self) -> Self:
+        """The module itself, which is closed at the end."""
+        self._open_program()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._program is None:
+            return f"<Module {self._label}, closed>"
+        return f"<Module {self._label}: {', '.join(self._names)}>"
+
+    def _load(self, name: str) -> Method:
+        program = self._open_program()
+        assert self._loaded is not None
+        if name not in self._names:
+            known = ", ".join(self._names)
+            raise NotFoundError(f"there is no method {name!r}; the program has {known}")
+        try:
+            loaded = self._loaded.method(name)
+        except OperatorMissingError as error:
+            raise OperatorMissingError(f"{error}; {self._advice()}") from error.__cause__
+        lock = self._shared_lock or Lock()
+        return Method(loaded, method_meta(program.meta(name)), self._options, lock)
+
+    def _advice(self) -> str:
+        """What to do about an operator that no kernel was found for."""
+        if self._has_torch_kernels:
+            return "torch does not have them either: register kernels of your own"
+        if has_torch():
+            return "the kernels that were given do not have them"
+        return "install torch, which has the operators of PyTorch, or register kernels of your own"
+
+    def _open_program(self) -> core.Program:
+        if self._program is None:
+            raise InvalidStateError(f"{self._label} is closed")
+        return self._program
+
+
+def _open(file: object) -> tuple[str, core.Program]:
+    """A program, and what to call it."""
+    if isinstance(file, str | os.PathLike):
+        path = Path(file)
+        path.stat()  # a missing file is the system's error, with its number
+        return str(path), core.Program.open(str(path))
+    return "of bytes", core.Program.load(file)
+
+
+def _device_pairs(
+    device_map: Mapping[str | Device, str | Device],
+) -> list[tuple[int, int, int, int]]:
+    pairs = []
+    for old, new in device_map.items():
+        source, target = _device(old), _device(new)
+        pairs.append((int(source.type), source.index, int(target.type), target.index))
+    return pairs
+
+
+def _device(device: str | Device) -> Device:
+    return device if isinstance(device, Device) else Device.parse(device)

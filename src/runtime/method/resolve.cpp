@@ -1,0 +1,133 @@
+// Finds the kernels, backends and allocators that a method needs, before anything is allocated.
+#include "method/resolve.h"
+
+#include <algorithm>
+#include <string>
+
+#include "text.h"
+
+namespace placewire {
+namespace {
+
+namespace program = schema::program;
+
+/// What is missing, each thing once.
+class Missing {
+ public:
+  void add(std::string name) {
+    if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
+      names_.push_back(std::move(name));
+    }
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
+
+  /// `no kernel for a, b`; nothing if nothing is missing.
+  void append_to(std::string& text, const char* what) const {
+    if (names_.empty()) {
+      return;
+    }
+    text += (text.empty() ? "no " : "; no ") + std::string(what) + ' ';
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      text += (i == 0 ? "" : ", ") + names_[i];
+    }
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+std::shared_ptr<Kernel> kernel_for(const std::string& name, const MethodOptions& options) {
+  std::shared_ptr<Kernel> kernel = find_kernel(name);
+  for (const std::shared_ptr<KernelSource>& source : options.kernel_sources) {
+    if (kernel == nullptr && source != nullptr) {
+      kernel = source->find(name);
+    }
+  }
+  return kernel;
+}
+
+std::shared_ptr<Backend> backend_for(std::string_view id, const MethodOptions& options) {
+  for (const std::shared_ptr<Backend>& backend : options.backends) {
+    if (backend != nullptr && backend->id() == id) {
+      return backend;
+    }
+  }
+  return find_backend(id);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// Devices that memory is needed on.
+std::vector<Device> devices_needed(const Method::State& state, const DeviceChoice& choice) {
+  std::vector<Device> devices;
+  for (std::size_t i = 0; i < choice.buffers.size(); ++i) {
+    if (state.meta.memory_planned_buffer_size(i).value() != 0) {
+      devices.push_back(choice.buffers[i]);
+    }
+  }
+  const auto values = state.meta.plan().values();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (is_constant(values[i].val_as_Tensor())) {
+      devices.push_back(choice.values[i]);
+    }
+  }
+  return devices;
+}
+
+}  // namespace
+
+Status resolve(Method::State& state, const MethodOptions& options,
+               const std::vector<Instruction>& instructions,
+               const std::vector<OperatorFacts>& operators, const DeviceChoice& choice) {
+  Missing kernels;
+  Missing backends;
+  Missing allocators;
+  const auto delegates = state.meta.plan().delegates();
+  state.kernels.resize(operators.size());
+  state.backends.resize(delegates.size());
+  for (const Instruction& instruction : instructions) {
+    if (const auto call = instruction.view.instr_args_as_KernelCall()) {
+      const auto index = static_cast<std::size_t>(call.op_index());
+      if (state.kernels[index] == nullptr) {
+        state.kernels[index] = kernel_for(operators[index].name, options);
+        if (state.kernels[index] == nullptr) {
+          kernels.add(printable(operators[index].name));
+        }
+      }
+    } else if (const auto delegate = instruction.view.instr_args_as_DelegateCall()) {
+      const auto index = static_cast<std::size_t>(delegate.delegate_index());
+      if (state.backends[index] == nullptr) {
+        state.backends[index] = backend_for(delegates[index].id(), options);
+        if (state.backends[index] == nullptr) {
+          backends.add(printable(delegates[index].id()));
+        }
+      }
+    }
+  }
+  for (const Device device : devices_needed(state, choice)) {
+    if (!device.is_cpu() && !find_allocator(device).ok()) {
+      allocators.add(to_string(device));
+    }
+  }
+  std::string missing;
+  kernels.append_to(missing, "kernel for");
+  backends.append_to(missing, "backend");
+  if (!backends.empty()) {
+    missing += " (registered: " + joined(backend_ids()) + ')';
+  }
+  allocators.append_to(missing, "allocator for");
+  if (missing.empty()) {
+    return {};
+  }
+  return Error{kernels.empty() ? ErrorCode::NOT_FOUND : ErrorCode::OPERATOR_MISSING,
+               printable(state.meta.name()) + ": " + missing};
+}
+
+}  // namespace placewire

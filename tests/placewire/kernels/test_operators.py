@@ -1,0 +1,107 @@
+"""Which operators torch's kernels cover, and through which of its functions they are called."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from placewire.aot.target import target_of
+from placewire.kernels.copies import DIM_ORDER_SCHEMAS
+from placewire.kernels.direct import HOMES, call_through
+from placewire.kernels.operators import TorchOperator, find_operator
+from tests.placewire.kernels.reached import reaches, samples
+
+KERNELS = sorted(target_of("executorch-1.5").kernels)
+OF_THE_CORE = [name for name in KERNELS if name.startswith(("et_copy::", "executorch_prim::"))]
+OF_TORCH = [name for name in KERNELS if name not in OF_THE_CORE]
+
+
+def _listed() -> dict[str, str]:
+    from importlib.resources import files
+
+    lines = (files("placewire.kernels") / "direct.txt").read_text("utf-8").splitlines()
+    return dict(line.split() for line in lines if not line.startswith("#"))
+
+
+def test_the_target_lists_240_kernels_of_which_213_are_torchs() -> None:
+    assert (len(KERNELS), len(OF_TORCH)) == (240, 213)
+
+
+@pytest.mark.parametrize("name", OF_TORCH)
+def test_torch_has_an_operator_for_every_kernel_that_the_core_has_not(name: str) -> None:
+    operator = find_operator(name)
+    assert operator is not None
+    count = len(operator.schema.arguments)
+    for described in (operator.names, operator.kinds, operator.defaults, operator.converters):
+        assert len(described) == count
+    assert operator.writes or operator.returns == 1
+
+
+@pytest.mark.parametrize("name", OF_THE_CORE)
+def test_torch_has_no_operator_for_the_kernels_of_the_core(name: str) -> None:
+    assert find_operator(name) is None
+
+
+@pytest.mark.parametrize("name", ["", "add", "::", "aten::", "aten::no_such.out", "no::add.out"])
+def test_there_is_no_operator_of_a_name_that_torch_does_not_know(name: str) -> None:
+    assert find_operator(name) is None
+
+
+def test_an_operator_that_returns_a_new_tensor_is_none_for_a_program() -> None:
+    assert find_operator("aten::add.Tensor") is None
+
+
+@pytest.mark.parametrize("name", [name for name in OF_TORCH if name not in DIM_ORDER_SCHEMAS])
+def test_the_list_names_exactly_the_functions_that_reach_the_operator(name: str) -> None:
+    operator = find_operator(name)
+    assert operator is not None
+    assert operator.overload is not None
+    homes = [
+        home
+        for home in HOMES
+        if (call := call_through(operator.overload, home)) is not None
+        and all(reaches(call, operator.overload, given) for given in samples(operator.overload))
+    ]
+    assert _listed().get(name) == (homes[0] if homes else None)
+
+
+def test_an_overload_that_would_swap_two_numbers_is_not_reached() -> None:
+    operator = torch.ops.aten.add.Scalar_out
+    swapped = call_through(operator, "torch")
+    assert swapped is not None
+    positional = type(swapped)(swapped.function, (0, 1, 2), (("out", 3),))
+    tensor = torch.empty(2, 2)
+    assert reaches(swapped, operator, [tensor, 2.5, 3, tensor])
+    assert not reaches(positional, operator, [tensor, 2.5, 3, tensor])
+
+
+@pytest.mark.parametrize("name", sorted(DIM_ORDER_SCHEMAS))
+def test_the_schemas_of_dim_order_operators_parse_under_their_names(name: str) -> None:
+    operator = find_operator(name)
+    assert operator is not None
+    assert f"{operator.schema.name}.{operator.schema.overload_name}" == name
+    assert operator.outs == (operator.names.index("out"),)
+
+
+def test_a_copy_of_a_view_is_one_copy_where_nothing_changes() -> None:
+    operator = find_operator("aten::permute_copy.out")
+    assert operator is not None
+    assert operator.fixed_call.function is torch.Tensor.copy_
+    assert operator.fixed_call.source is torch.ops.aten.permute.default._op
+    assert operator.changing_call.source is None
+
+
+def test_operators_whose_sizes_depend_on_data_say_so() -> None:
+    names = [name for name in OF_TORCH if _operator(name).has_data_dependent_sizes]
+    assert names == [
+        "aten::index.Tensor_out",
+        "aten::masked_select.out",
+        "aten::nonzero.out",
+        "aten::repeat_interleave.Tensor_out",
+    ]
+
+
+def _operator(name: str) -> TorchOperator:
+    operator = find_operator(name)
+    assert operator is not None
+    return operator

@@ -1,0 +1,286 @@
+"""What methods take and give: libraries, element types, orders, copies, and threads."""
+
+from __future__ import annotations
+
+import array
+import gc
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from placewire_schema.errors import BusyError, InvalidArgumentError, InvalidTypeError
+
+from placewire import ExportConfig, Module, Tensor, export
+from placewire.pytest_plugin import Simulate
+from placewire.tensors import copy_tensor, to_numpy
+from tests.placewire.module.adding_backend import Adding, AddingBackend
+
+pytest_plugins = ["placewire.pytest_plugin"]
+
+torch = pytest.importorskip("torch")
+
+from placewire.backends import CudaPartitioner, TorchBackend  # noqa: E402
+
+X = np.arange(4, dtype=np.float32).reshape(2, 2)
+
+
+@pytest.fixture
+def add(corpus: Path) -> Module:
+    """`add` adds two float32 tensors of 2 x 2."""
+    return Module(corpus / "multimethod.pte")
+
+
+GIVEN: dict[str, Callable[[], object]] = {
+    "numpy": lambda: X,
+    "read-only numpy": lambda: np.frombuffer(X.tobytes(), np.float32).reshape(2, 2),
+    "buffer": lambda: memoryview(array.array("f", [0, 1, 2, 3])).cast("B").cast("f", (2, 2)),
+    "core": lambda: copy_tensor(X),
+}
+
+
+@pytest.mark.parametrize("make", GIVEN.values(), ids=GIVEN)
+def test_whatever_has_elements_on_the_host_is_taken(
+    add: Module, make: Callable[[], object]
+) -> None:
+    result = add.add(make(), make())
+    assert isinstance(result, np.ndarray)
+    assert result.dtype == np.float32
+    assert (result == X + X).all()
+
+
+def test_torch_in_gives_torch_out(add: Module) -> None:
+    result = add.add(X, torch.from_numpy(X).requires_grad_())
+    assert isinstance(result, torch.Tensor)
+    assert not result.requires_grad
+    assert (result.numpy() == X + X).all()
+
+
+def test_the_library_of_the_outputs_can_be_chosen(corpus: Path) -> None:
+    with Module(corpus / "multimethod.pte", library="torch") as module:
+        assert isinstance(module.add(X, X), torch.Tensor)
+    with Module(corpus / "multimethod.pte", library="numpy") as module:
+        assert isinstance(module.add(torch.from_numpy(X), X), np.ndarray)
+
+
+def test_outputs_own_their_elements(add: Module) -> None:
+    first = add.add(X, X)
+    add.add(X, X * 5)
+    assert (first == X + X).all()
+    assert first.flags.owndata
+
+
+def test_without_copies_the_outputs_change_with_the_next_call(corpus: Path) -> None:
+    module = Module(corpus / "multimethod.pte", copy_outputs=False)
+    first = module.add(X, X)
+    module.add(X, X * 5)
+    assert (first == X + X * 5).all()
+    del module
+    gc.collect()
+    assert (first == X + X * 5).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (X.astype(np.float64), r"add: input 1 must be like float32\[2, 2\].*not float64\[2, 2\]"),
+        (X.ravel(), r"add: input 1 must be like float32\[2, 2\].*not float32\[4\]"),
+        (np.zeros((2, 3), np.float32), "add: input 1 does not fit.*size 3 at dimension 1"),
+        (np.zeros((2, 3), np.float32).T, "add: input 1 does not fit.*size 3 at dimension 0"),
+        (np.asfortranarray(X), r"add: input 1 must have the order of dimensions \[0, 1\]"),
+        (np.zeros((2, 4), np.float32)[:, ::2], "add: input 1: .*make it contiguous"),
+    ],
+)
+def test_a_tensor_that_does_not_fit_is_an_error_that_names_the_input(
+    add: Module, given: np.ndarray[Any, Any], message: str
+) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        add.add(X, given)
+
+
+def test_the_size_of_a_transposed_input_comes_before_its_order_within_dynamic_bounds() -> None:
+    rows = torch.export.Dim("rows", max=4)
+    exported = torch.export.export(
+        torch.nn.ReLU(), (torch.ones(3, 2),), dynamic_shapes=({0: rows},)
+    )
+    with Module(bytes(export(exported).pte)) as module:
+        with pytest.raises(InvalidArgumentError, match="size 5 at dimension 0, not at most 4"):
+            module(np.ones((2, 5), np.float32).T)
+        with pytest.raises(InvalidArgumentError, match="order of dimensions"):
+            module(np.ones((2, 4), np.float32).T)
+
+
+LAZY = {
+    "negative": (lambda: torch._neg_view(torch.from_numpy(X)), r"negative bit.*resolve_neg\(\)"),
+    "conjugate": (lambda: torch.from_numpy(X * 1j).conj(), r"conjugate bit.*resolve_conj\(\)"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), LAZY.values(), ids=LAZY)
+def test_a_torch_tensor_with_other_numbers_than_its_memory_is_refused(
+    add: Module, make: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"add: input 1: torch's {message}"):
+        add.add(X, make())
+    with pytest.raises(InvalidArgumentError, match=message):
+        copy_tensor(make())
+
+
+def test_with_copies_a_negative_view_is_resolved(corpus: Path) -> None:
+    module = Module(corpus / "multimethod.pte", copy_inputs=True)
+    negative = torch._neg_view(torch.from_numpy(X))
+    assert (module.add(np.zeros_like(X), negative).numpy() == -X).all()
+
+
+def test_an_array_in_the_other_byte_order_is_told_so(add: Module) -> None:
+    other = X.astype(X.dtype.newbyteorder())
+    message = rf"input 1: ndarray has elements \({other.dtype.str}\) in the other byte order"
+    with pytest.raises(InvalidTypeError, match=message):
+        add.add(X, other)
+
+
+def test_with_copies_an_array_in_the_other_byte_order_is_converted(corpus: Path) -> None:
+    module = Module(corpus / "multimethod.pte", copy_inputs=True)
+    assert (module.add(X, X.astype(X.dtype.newbyteorder())) == X + X).all()
+
+
+@pytest.mark.parametrize("given", [None, 3, "text", [[1.0, 2.0], [3.0, 4.0]]])
+def test_what_is_no_tensor_is_an_error_that_names_the_input(add: Module, given: object) -> None:
+    with pytest.raises(InvalidTypeError, match=r"add: input 1: .* is no tensor"):
+        add.add(X, given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        X.astype(np.float64),
+        X.astype(np.int16),
+        np.asfortranarray(X),
+        np.repeat(X, 2, axis=1)[:, ::2],
+        X.tolist(),
+        torch.from_numpy(X.astype(np.float64)),
+        torch.from_numpy(X.T.copy()).T,
+        torch.from_numpy(X).to(torch.bfloat16),
+    ],
+)
+def test_with_copies_another_element_type_or_order_is_converted(
+    corpus: Path, given: object
+) -> None:
+    module = Module(corpus / "multimethod.pte", copy_inputs=True, library="numpy")
+    assert (module.add(X, given) == X + X).all()
+
+
+def test_with_copies_a_tensor_of_the_core_is_converted(corpus: Path) -> None:
+    module = Module(corpus / "multimethod.pte", copy_inputs=True)
+    assert (module.add(X, copy_tensor(X.astype(np.float64))) == X + X).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (X.astype(np.complex64), "cannot convert complex64 to float32"),
+        (torch.zeros(2, 2, dtype=torch.complex64), "cannot convert torch.complex64 to float32"),
+        (X.ravel(), "input 1 must be like"),
+        ([["a"]], "cannot convert <U1 to float32"),
+    ],
+)
+def test_even_with_copies_what_would_change_its_meaning_is_refused(
+    corpus: Path, given: object, message: str
+) -> None:
+    module = Module(corpus / "multimethod.pte", copy_inputs=True)
+    with pytest.raises(InvalidArgumentError, match=message):
+        module.add(X, given)
+
+
+def test_a_number_must_be_what_the_program_was_exported_with(corpus: Path) -> None:
+    module = Module(corpus / "scalars_in.pte")
+    x = np.ones(3, np.float32)
+    value = module.forward.inputs[1]
+    assert isinstance(value, float)
+    assert (module.forward(x, value) == module.forward(x, np.float64(value))).all()
+    with pytest.raises(InvalidArgumentError, match="forward: input 1 must be the float"):
+        module.forward(x, value + 1)
+
+
+def test_a_dynamic_shape_takes_what_its_bounds_allow(corpus: Path) -> None:
+    module = Module(corpus / "dyn.pte")
+    for rows in (2, 32, 5):
+        assert module.forward(np.ones((rows, 16), np.float32)).shape == (rows, 4)
+    with pytest.raises(InvalidArgumentError, match="forward: input 0 does not fit"):
+        module.forward(np.ones((33, 16), np.float32))
+
+
+def test_flat_inputs_give_flat_outputs(add: Module) -> None:
+    (result,) = add.method("add").run([X, X])
+    assert (result == X + X).all()
+    with pytest.raises(InvalidArgumentError, match="add has 2 inputs; 1 were given"):
+        add.method("add").run([X])
+
+
+def test_a_copy_on_a_device_comes_back_as_it_was(simulate: Simulate) -> None:
+    device = simulate("cuda:0")
+    there = copy_tensor(np.asfortranarray(X), "cuda:0")
+    assert isinstance(there, Tensor)
+    assert str(there.device) == "cuda:0"
+    assert there.dim_order == (1, 0)
+    assert device.allocations == 1
+    assert (to_numpy(there) == X).all()
+    assert (to_numpy(copy_tensor(there)) == X).all()
+
+
+def test_a_call_during_another_threads_is_busy(corpus: Path) -> None:
+    entered, may_leave = threading.Event(), threading.Event()
+
+    class Waiting(Adding):
+        def execute(self, arguments: tuple[object, ...]) -> None:
+            entered.set()
+            assert may_leave.wait(30)
+            super().execute(arguments)
+
+    class WaitingBackend(AddingBackend):
+        def load(self, description: object) -> Adding:
+            del description
+            return Waiting({})
+
+    module = Module(corpus / "dev_cpu_spec.pte", backends=[WaitingBackend()])
+    results: list[object] = []
+    thread = threading.Thread(target=lambda: results.append(module.forward(X, X)))
+    thread.start()
+    try:
+        assert entered.wait(30)
+        with pytest.raises(BusyError, match="another thread"):
+            module.forward(X, X)
+    finally:
+        may_leave.set()
+        thread.join()
+    assert (np.asarray(results[0]) == X + X).all()
+
+
+def test_with_skipped_copies_inputs_and_outputs_stay_on_the_device(simulate: Simulate) -> None:
+    class Doubling(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def forward(self, x: Any) -> Any:
+            return x + x
+
+    device = simulate("cuda:0")
+    config = ExportConfig(skip_h2d_for_method_inputs=True, skip_d2h_for_method_outputs=True)
+    artifact = export(
+        Doubling(), (torch.ones(2, 2),), partitioners=[CudaPartitioner()], config=config
+    )
+    with Module(artifact.pte, backends=[TorchBackend()]) as module:
+        there = copy_tensor(X, "cuda:0")
+        result = module.forward(there)
+        assert isinstance(result, Tensor)
+        assert str(result.device) == "cuda:0"
+        copies = device.count("copy_device_to_host").calls
+        assert (to_numpy(result) == X + X).all()
+        assert device.count("copy_device_to_host").calls == copies + 1
+        with pytest.raises(InvalidArgumentError, match=r"input 0 must be like .* on cuda:0"):
+            module.forward(X)
+        again = module.forward(result)
+        assert (to_numpy(result) == X + X).all()
+        assert (to_numpy(again) == 4 * X).all()
+    with Module(artifact.pte, backends=[TorchBackend()], copy_inputs=True) as module:
+        assert (to_numpy(module.forward(X)) == X + X).all()
+        del module

@@ -1,0 +1,171 @@
+"""Module: opening files, methods by name, closing, and what goes wrong there."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from placewire_schema.errors import (
+    InvalidArgumentError,
+    InvalidProgramError,
+    InvalidStateError,
+    NotFoundError,
+    OperatorMissingError,
+)
+from placewire_schema.program import ScalarType
+
+from placewire import Module
+from placewire.device import Device
+from placewire.pytest_plugin import Simulate
+from placewire.testing import SimulatedDevice
+from tests.placewire.module.adding_backend import Adding, AddingBackend
+
+pytest_plugins = ["placewire.pytest_plugin"]
+
+X = np.arange(4, dtype=np.float32).reshape(2, 2)
+
+
+@pytest.fixture
+def constants(corpus: Path) -> Module:
+    return Module(corpus / "constmethods.pte")
+
+
+def test_methods_are_listed_in_the_order_of_the_file(constants: Module) -> None:
+    assert constants.methods == ("forward", "get_vocab", "get_eps", "get_name", "get_list")
+    assert list(constants) == list(constants.methods)
+    assert len(constants) == 5
+    assert "get_eps" in constants
+    assert "get_nothing" not in constants
+
+
+def test_a_method_is_an_attribute_an_item_and_asked_for_by_name(constants: Module) -> None:
+    assert constants.get_vocab is constants["get_vocab"] is constants.method("get_vocab")
+    assert "get_vocab" in dir(constants)
+
+
+def test_constant_methods_give_numbers_texts_and_lists(constants: Module) -> None:
+    assert constants.get_vocab() == 32000
+    assert constants.get_eps() == 1e-5
+    assert constants.get_name() == "tiny"
+    assert constants.get_list() == [1, 2, 3]
+
+
+def test_an_unknown_method_is_refused_with_the_names_there_are(constants: Module) -> None:
+    with pytest.raises(NotFoundError, match="no method 'decode'; the program has forward, get_"):
+        constants.method("decode")
+    with pytest.raises(AttributeError, match="no attribute 'decode'"):
+        _ = constants.decode
+
+
+def test_a_file_may_be_given_as_bytes(corpus: Path) -> None:
+    data = (corpus / "constmethods.pte").read_bytes()
+    assert Module(data).get_vocab() == 32000
+    assert Module(memoryview(data)).get_vocab() == 32000
+
+
+def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidProgramError):
+        Module(b"nothing that could be a program")
+    with pytest.raises(FileNotFoundError):
+        Module(tmp_path / "missing.pte")
+    with pytest.raises(TypeError):
+        Module(17)
+
+
+def test_a_closed_module_is_refused_and_says_so(corpus: Path) -> None:
+    with Module(corpus / "constmethods.pte") as module:
+        get_vocab = module.get_vocab
+    assert repr(module).endswith("constmethods.pte, closed>")
+    with pytest.raises(InvalidStateError, match="is closed"):
+        module.method("get_vocab")
+    with pytest.raises(InvalidStateError, match="is closed"):
+        module.__enter__()
+    assert module.is_closed
+    assert get_vocab() == 32000
+
+
+def test_a_module_and_its_methods_show_what_they_are(corpus: Path) -> None:
+    module = Module(corpus / "multimethod.pte")
+    assert repr(module) == f"<Module {corpus / 'multimethod.pte'}: add, forward>"
+    assert str(module.method_meta("add")) == "add(float32[2, 2], float32[2, 2]) -> float32[2, 2]"
+
+
+def test_metadata_has_types_shapes_and_devices(corpus: Path) -> None:
+    meta = Module(corpus / "dev_add.pte").method_meta()
+    assert meta.backends == ("BackendWithCompilerDemo",)
+    assert meta.operators == ("et_copy::_h2d_copy.out", "et_copy::_d2h_copy.out")
+    assert [(str(buffer.device), buffer.nbytes) for buffer in meta.buffers] == [
+        ("cpu:0", 32),
+        ("cuda:0", 48),
+    ]
+    tensor = meta.inputs[0].tensor
+    assert tensor is not None
+    assert (tensor.scalar_type, tensor.shape, tensor.nbytes) == (ScalarType.FLOAT, (2, 2), 16)
+    assert tensor.device == Device.parse("cpu")
+
+
+def test_a_dynamic_shape_is_shown_by_its_bounds(corpus: Path) -> None:
+    assert str(Module(corpus / "dyn.pte").method_meta()).startswith("forward(float32[<=32, <=16])")
+
+
+def test_a_backend_that_is_missing_is_named(corpus: Path) -> None:
+    module = Module(corpus / "xnnpack_mlp.pte")
+    with pytest.raises(NotFoundError, match="XnnpackBackend"):
+        module.method()
+
+
+def test_a_device_that_is_missing_is_named(corpus: Path) -> None:
+    module = Module(corpus / "dev_add.pte", backends=[AddingBackend()])
+    with pytest.raises(NotFoundError, match="cuda:0"):
+        module.method()
+
+
+def test_without_kernels_the_operators_that_are_missing_are_named(corpus: Path) -> None:
+    module = Module(corpus / "mlp.pte", kernels=())
+    with pytest.raises(OperatorMissingError) as caught:
+        module.method()
+    for operator in ("aten::permute_copy.out", "aten::addmm.out", "aten::relu.out"):
+        assert operator in str(caught.value)
+
+
+def test_a_device_map_moves_a_program(corpus: Path, simulate: Simulate) -> None:
+    device = simulate("cuda:1")
+    backend = AddingBackend({"cuda:1": device})
+    with Module(
+        corpus / "dev_add.pte", device_map={"cuda:0": "cuda:1"}, backends=[backend]
+    ) as module:
+        assert (module.forward(X, X) == X + X).all()
+        planned = [(str(buffer.device), buffer.nbytes) for buffer in module.forward.planned_buffers]
+        assert planned == [("cpu:0", 32), ("cuda:1", 48)]
+        assert device.bytes >= 48
+
+
+@pytest.mark.parametrize("device_map", [{"cuda": "gpu:0"}, {"cuda:300": "cuda:0"}])
+def test_a_device_map_of_what_is_no_device_is_refused(
+    corpus: Path, device_map: dict[str | Device, str | Device]
+) -> None:
+    with pytest.raises(InvalidArgumentError, match="is not a device"):
+        Module(corpus / "dev_add.pte", device_map=device_map)
+
+
+def test_a_library_that_there_is_not_is_refused(corpus: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="expected 'numpy' or 'torch'"):
+        Module(corpus / "mlp.pte", library="jax")  # type: ignore[arg-type]
+
+
+def test_what_fails_to_load_leaves_nothing_on_the_device(corpus: Path) -> None:
+    class Refusing(AddingBackend):
+        def load(self, description: object) -> Adding:
+            del description
+            raise RuntimeError("not today")
+
+    with SimulatedDevice("cuda:0") as device:
+        module = Module(corpus / "dev_add.pte", backends=[Refusing()])
+        with pytest.raises(Exception, match="not today") as caught:
+            module.method()
+        assert isinstance(caught.value.__cause__, RuntimeError)
+        del caught, module
+        gc.collect()
+        assert device.allocations == 0

@@ -1,0 +1,132 @@
+"""`placewire run`: what it runs, shows and writes, and what it says about bad options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.placewire.test_cli import run
+
+
+def test_inputs_and_outputs_are_npz_files(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.npz"
+    result = run("run", corpus / "mlp.pte", "-i", corpus / "mlp.npz", "-o", out)
+    assert result.code == 0, result.err
+    assert result.out.startswith("output 0: float32[4, 10], mean ")
+    assert "ran forward on inputs, 1 time, " in result.err
+    np.testing.assert_allclose(
+        np.load(out)["output0"], np.load(corpus / "mlp.npz")["output0"], rtol=1e-5, atol=1e-6
+    )
+
+
+def test_without_inputs_they_are_random_and_the_same_for_the_same_seed(corpus: Path) -> None:
+    first, again, other = (
+        run("run", corpus / "mlp.pte", "--seed", seed) for seed in ("1", "1", "2")
+    )
+    assert first.code == 0, first.err
+    assert first.out == again.out != other.out
+    assert "on random inputs" in first.err
+
+
+def test_a_number_is_taken_from_the_program(corpus: Path) -> None:
+    assert run("run", corpus / "scalars_in.pte").code == 0
+
+
+def test_the_result_is_json_if_wanted(corpus: Path) -> None:
+    result = run("run", corpus / "mlp.pte", "--json", "--repeat", "3")
+    document = json.loads(result.out)
+    assert (document["method"], document["runs"]) == ("forward", 3)
+    assert document["inputs"] == ["float32[4, 64]"]
+    assert document["buffers"] == [{"device": "cpu:0", "nbytes": 35_840}]
+    (output,) = document["outputs"]
+    assert output["type"] == "float32[4, 10]"
+    assert output["minimum"] < output["mean"] < output["maximum"]
+    assert document["seconds"] > 0
+
+
+def test_a_constant_method_shows_its_values(corpus: Path) -> None:
+    result = run("run", corpus / "constmethods.pte", "--method", "get_name")
+    assert (result.code, result.out) == (0, "output 0: str 'tiny'\n")
+
+
+def test_a_device_can_be_simulated_and_a_backend_imported(corpus: Path, tmp_path: Path) -> None:
+    module = tmp_path / "backends.py"
+    module.write_text(
+        "import numpy as np\n"
+        "class Adding:\n"
+        "    id = 'BackendWithCompilerDemo'\n"
+        "    def load(self, description):\n"
+        "        return self\n"
+        "    def execute(self, arguments):\n"
+        "        left, right = (np.frombuffer(t.read(), np.float32) for t in arguments[:2])\n"
+        "        arguments[2].write(left + right)\n"
+    )
+    inputs = tmp_path / "in.npz"
+    x = np.arange(4, dtype=np.float32).reshape(2, 2)
+    np.savez(inputs, input0=x, input1=x + 1)
+    out = tmp_path / "out.npz"
+    result = run(
+        *("run", corpus / "dev_add.pte", "-i", inputs, "-o", out, "--simulate", "cuda:1"),
+        *("--device-map", "cuda:0=cuda:1", "--backend", f"{module}:Adding", "--json"),
+    )
+    assert result.code == 0, result.err
+    assert (np.load(out)["output0"] == 2 * x + 1).all()
+    assert [buffer["device"] for buffer in json.loads(result.out)["buffers"]] == ["cpu:0", "cuda:1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--simulate", "gpu"), "'gpu' is not a device"),
+        (("--device-map", "cuda:0"), "is not of the form OLD=NEW"),
+        (("--backend", "nothing"), "is not of the form module.py:name"),
+        (("--backend", "missing.py:Backend"), "there is no such file"),
+        (("--backend", "json:nothing"), "json has no 'nothing'"),
+    ],
+)
+def test_options_that_are_wrong_are_wrong_usage(
+    corpus: Path, options: tuple[str, ...], message: str
+) -> None:
+    result = run("run", corpus / "mlp.pte", *options, COLUMNS="300")
+    assert result.code == 2
+    assert message in result.err
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("mlp.pte", ("--method", "decode"), "there is no method 'decode'"),
+        ("mlp.pte", ("--backend", "json:JSONDecoder"), "gives JSONDecoder, which is no backend"),
+        ("xnnpack_mlp.pte", (), "XnnpackBackend"),
+        ("missing.pte", (), "No such file"),
+    ],
+)
+def test_what_fails_is_told_in_one_line(
+    corpus: Path, name: str, options: tuple[str, ...], message: str
+) -> None:
+    result = run("run", corpus / name, *options)
+    assert result.code == 1
+    assert message in result.err
+    assert len(result.err.splitlines()) == 1
+
+
+def test_inputs_that_do_not_fit_are_named(corpus: Path, tmp_path: Path) -> None:
+    inputs = tmp_path / "in.npz"
+    np.savez(inputs, input0=np.zeros((4, 64)), input1=np.zeros(1))
+    result = run("run", corpus / "mlp.pte", "-i", inputs)
+    assert result.code == 1
+    assert "has input1; forward takes input0" in result.err
+    np.savez(inputs, other=np.zeros(1))
+    assert "lacks input0; forward takes input0" in run("run", corpus / "mlp.pte", "-i", inputs).err
+    np.savez(inputs, input0=np.zeros((4, 64)))
+    assert "input 0 must be like float32[4, 64]" in run("run", corpus / "mlp.pte", "-i", inputs).err
+    assert run("run", corpus / "mlp.pte", "-i", inputs, "--copy-inputs").code == 0
+
+
+def test_what_is_no_npz_file_is_refused(corpus: Path) -> None:
+    result = run("run", corpus / "mlp.pte", "-i", corpus / "mlp.pte")
+    assert result.code == 1
+    assert "is no .npz file" in result.err
