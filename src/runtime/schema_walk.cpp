@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "walk_schema.h"
+
 namespace placewire {
 namespace {
 
@@ -359,82 +361,6 @@ class Walk {
   std::vector<Step> path_;
 };
 
-/// Checks that a description leads nowhere outside itself.
-class Description {
- public:
-  explicit Description(const WalkSchema& schema) : schema_(schema) {}
-
-  [[nodiscard]] bool is_sound() const {
-    return all(schema_.tables,
-               [&](const WalkTable& one) {
-                 return trigger(one.trigger) && trigger(one.root_trigger) &&
-                        all(one.fields, [&](const WalkField& field) {
-                          return trigger(field.if_present) && trigger(field.if_absent) &&
-                                 type(field.type) &&
-                                 (field.id > 0 || field.type.kind != ValueKind::kUnion);
-                        });
-               }) &&
-           all(schema_.structs,
-               [&](const WalkStruct& one) {
-                 return trigger(one.trigger) && one.alignment != 0 &&
-                        all(one.parts, [&](const WalkPart& part) {
-                          const std::uint64_t count = std::max(1U, part.length);
-                          return type(part.type) &&
-                                 part.offset + count * part.type.size <= one.size;
-                        });
-               }) &&
-           all(schema_.enums,
-               [&](const WalkEnum& one) {
-                 return trigger(one.trigger) && all(one.members, [&](const WalkMember& member) {
-                          return trigger(member.trigger);
-                        });
-               }) &&
-           all(schema_.unions, [&](const WalkUnion& one) {
-             return trigger(one.trigger) && all(one.members, [&](const WalkUnionMember& member) {
-                      return trigger(member.trigger) && type(member.type);
-                    });
-           });
-  }
-
- private:
-  template <typename Items, typename Check>
-  static bool all(const Items& items, Check check) {
-    return std::all_of(items.begin(), items.end(), check);
-  }
-
-  [[nodiscard]] bool trigger(std::int32_t number) const {
-    return number == kNoTrigger ||
-           (number >= 0 && static_cast<std::uint32_t>(number) < schema_.triggers);
-  }
-
-  [[nodiscard]] bool type(const WalkType& type) const {
-    if (type.alignment == 0) {
-      return false;
-    }
-    switch (type.kind) {
-      case ValueKind::kScalar:
-        return true;
-      case ValueKind::kString:
-        return true;
-      case ValueKind::kEnum:
-        return type.definition < schema_.enums.size() && is_number(type.size);
-      case ValueKind::kStruct:
-        return type.definition < schema_.structs.size() &&
-               type.size == schema_.structs[type.definition].size;
-      case ValueKind::kUnion:
-        return type.definition < schema_.unions.size() && is_number(type.size);
-      case ValueKind::kTable:
-      case ValueKind::kNested:
-        return type.definition < schema_.tables.size();
-    }
-    return false;
-  }
-
-  static bool is_number(std::uint32_t size) { return size >= 1 && size <= 8; }
-
-  const WalkSchema& schema_;
-};
-
 /// Returns how much of `buffer` is the FlatBuffer; nothing if its extended header is wrong.
 std::optional<Bytes> flatbuffer_in(Bytes buffer, const std::string& magic) {
   const std::uint8_t* data = buffer.data();
@@ -454,7 +380,7 @@ std::optional<Bytes> flatbuffer_in(Bytes buffer, const std::string& magic) {
 }  // namespace
 
 std::optional<SchemaWalk> SchemaWalk::create(WalkSchema schema) {
-  if (!Description(schema).is_sound()) {
+  if (!is_sound(schema)) {
     return std::nullopt;
   }
   return SchemaWalk(std::move(schema));

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from placewire_codegen.evolution import compare_schemas
@@ -78,6 +80,28 @@ def test_random_files_after_random_edits_read_the_same(seed: int, tmp_path: Path
     )
 
 
+@pytest.mark.parametrize("seed", range(100, 116))
+def test_a_buffer_is_accepted_if_and_only_if_python_finds_nothing(
+    seed: int, tmp_path: Path
+) -> None:
+    random = Random(seed)
+    head = load(random_schema(random).files)
+    sound = list(roots(Version.of("head", head)))
+    assert sound
+    buffers = sound + [bad for data in sound for bad in damaged(data, random, 60)]
+    in_python = file_reader(head)
+    native = file_reader(head, walks=SchemaWalk).by_head
+    assert native is not None
+    refused = 0
+    for data in buffers:
+        (tmp_path / "buffer").write_bytes(data)
+        problems = in_python.read([str(tmp_path / "buffer")]).findings
+        accepts = native.finder().find(data, head.roots[0].table, check_identifier=True) is not None
+        assert accepts == (not problems), (data.hex(), problems)
+        refused += bool(problems)
+    assert 0 < refused < len(buffers)
+
+
 @pytest.mark.parametrize(
     "old_and_new",
     [
@@ -129,14 +153,92 @@ def test_a_reader_with_compiled_walks_can_be_sent(tmp_path: Path) -> None:
     compare(pickle.loads(pickle.dumps(one)), other, sound, tmp_path)
 
 
-def test_a_description_that_leads_outside_itself_is_refused() -> None:
-    field = ("child", 0, False, False, (4, 4, 4, 1), -1, -1)
-    with pytest.raises(ValueError, match="leads outside itself"):
-        SchemaWalk([(-1, -1, 1, [field])], [], [], [], 0)
+NODES = "table Node { children: [Node]; } root_type Node;"
 
 
-def test_a_part_outside_its_struct_is_refused() -> None:
-    number = (-1, False, False, [(0, -1)])
-    part = ("color", 4, 0, (1, 1, 1, 0))
+def nodes(levels: int, children: int) -> bytes:
+    """A chain of nodes, each with a vector of several offsets that all lead to the next one."""
+    data = bytearray(struct.pack("<I4H", 12, 6, 8, 4, 0))
+    for level in range(levels):
+        vtable = len(data) - 4
+        is_last = level == levels - 1
+        offsets = [] if is_last else [4 * (children - n) for n in range(children)]
+        data += struct.pack(f"<iII{len(offsets)}I", vtable, 4, len(offsets), *offsets)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(("levels", "children"), [(64, 1), (65, 1), (7, 4), (20, 8)])
+def test_depth_and_what_shared_parts_cost_are_limited_as_in_python(
+    levels: int, children: int, tmp_path: Path
+) -> None:
+    data = nodes(levels, children)
+    (tmp_path / "nodes").write_bytes(data)
+    head = schema(tmp_path, NODES)
+    rules = [one.rule for one in file_reader(head).read([str(tmp_path / "nodes")]).findings]
+    expected = {(65, 1): ["TOO_DEEP"], (20, 8): ["BUDGET_EXCEEDED"]}
+    assert rules == expected.get((levels, children), [])
+    native = file_reader(head, walks=SchemaWalk).by_head
+    assert native is not None
+    assert (native.finder().find(data, "Node", check_identifier=True) is None) == bool(rules)
+
+
+NUMBER = (-1, False, False, [(0, -1)])
+ENUM, STRUCT, TABLE, NESTED = 1, 2, 4, 6
+
+
+def structure(size: int, *parts: tuple[int, int, tuple[int, ...]]) -> tuple[object, ...]:
+    """A struct with parts that have a place, a length and a type."""
+    return (-1, size, 1, [("part", *part) for part in parts])
+
+
+def field(type_: tuple[int, ...], *, is_vector: bool = False) -> tuple[object, ...]:
+    """A table with a single field."""
+    return (-1, -1, 1, [("field", 0, False, is_vector, type_, -1, -1)])
+
+
+# Tables, structs, enums, unions.
+UNSOUND: dict[str, tuple[list[Any], list[Any], list[Any], list[Any]]] = {
+    "a table that is not there": ([field((TABLE, 4, 4, 1))], [], [], []),
+    "a trigger that is not there": ([(0, -1, 0, [])], [], [], []),
+    "elements without a size": ([field((0, 0, 1, 0), is_vector=True)], [], [], []),
+    "no alignment": ([field((0, 4, 0, 0))], [], [], []),
+    "a vector of nested buffers": ([field((NESTED, 4, 4, 0), is_vector=True)], [], [], []),
+    "a number of nine bytes": ([field((ENUM, 9, 1, 0))], [], [NUMBER], []),
+    "a part outside its struct": ([], [structure(4, (4, 0, (ENUM, 1, 1, 0)))], [NUMBER], []),
+    "an array that leaves its struct": ([], [structure(4, (1, 4, (ENUM, 1, 1, 0)))], [NUMBER], []),
+    "a table in a struct": ([(-1, -1, 0, [])], [structure(4, (0, 0, (TABLE, 4, 4, 0)))], [], []),
+    "a struct of another size": (
+        [],
+        [structure(4, (0, 0, (STRUCT, 2, 1, 1))), structure(4)],
+        [],
+        [],
+    ),
+    "a struct that contains itself": ([], [structure(4, (0, 0, (STRUCT, 4, 1, 0)))], [], []),
+    "structs that contain each other": (
+        [],
+        [structure(4, (0, 0, (STRUCT, 4, 1, 1))), structure(4, (0, 0, (STRUCT, 4, 1, 0)))],
+        [],
+        [],
+    ),
+    "structs too deep in each other": (
+        [],
+        [*(structure(4, (0, 0, (STRUCT, 4, 1, n + 1))) for n in range(1000)), structure(4)],
+        [],
+        [],
+    ),
+    "a number in a union": ([], [], [], [(-1, [(1, -1, (0, 4, 4, 0))])]),
+}
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_a_description_that_leads_outside_itself_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="leads outside itself"):
-        SchemaWalk([], [(-1, 4, 4, [part])], [number], [], 0)
+        SchemaWalk(*UNSOUND[name], 0)
+
+
+def test_structs_that_lie_very_deep_in_each_other_are_walked() -> None:
+    chain = [structure(4, (0, 0, (STRUCT, 4, 1, n + 1))) for n in range(998)]
+    last = structure(4, (0, 0, (ENUM, 4, 1, 0)))
+    walk = SchemaWalk([field((STRUCT, 4, 1, 0))], [*chain, last], [(0, *NUMBER[1:])], [], 1)
+    buffer = bytes((12, 0, 0, 0, 0, 0, 6, 0, 8, 0, 4, 0, 6, 0, 0, 0, 0, 0, 0, 0))
+    assert walk.find(buffer, 0, "", "") == ["field" + ".part" * 999]

@@ -108,8 +108,8 @@ class PLACEWIRE_API SchemaWalk {
   /// Paths by trigger; no path where there is nothing that triggers.
   using Places = std::vector<std::optional<std::string>>;
 
-  /// Returns nothing if an index or a trigger in `schema` leads nowhere, or a part out of its
-  /// struct. No struct may contain itself; that is not checked.
+  /// Returns nothing if an index or a trigger in `schema` leads nowhere, a part out of its struct,
+  /// or a struct into itself: a walk ends for any buffer and stays inside it and `schema`.
   [[nodiscard]] static std::optional<SchemaWalk> create(WalkSchema schema);
 
   /// Verifies `buffer` by all rules of the generated verifiers and of strict reading, and returns
