@@ -27,15 +27,15 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @classmethod
-    def known(cls, **values: object) -> Self:
+    def known(cls, values: dict[str, object]) -> Self:
         """Make one of values that the front end has made itself, so that nothing is checked.
 
         A schema has so many fields that checking each again would be a third of reading it.
 
         Args:
-            values: All that the class has, in its order, in which a dump has it.
+            values: All that the class has, in its order, in which a dump has it. Is kept.
         """
-        made = cls.__new__(cls)
+        made = object.__new__(cls)
         assign = object.__setattr__  # the class itself is frozen
         assign(made, "__dict__", values)
         assign(made, "__pydantic_fields_set__", cls._names)

@@ -19,6 +19,12 @@ from .token_stream import KEYWORDS, TokenStream, UnreadableError
 _DEEPEST_CALL = 64
 _PLAIN_FIELD = (IDENTIFIER, ":", IDENTIFIER, ";")
 _PLAIN_VECTOR = (IDENTIFIER, ":", "[", IDENTIFIER, "]", ";")
+_FIELD_WITH_DEFAULT = (IDENTIFIER, ":", IDENTIFIER, "=")
+_PLAIN_VALUES: dict[str, Callable[[str, int, int], syntax.PlainLiteral]] = {
+    INTEGER: syntax.IntegerLiteral,
+    FLOAT: syntax.FloatLiteral,
+    IDENTIFIER: syntax.NameLiteral,
+}
 
 _Entry = TypeVar("_Entry")
 
@@ -155,9 +161,9 @@ class _Parser(TokenStream):
 
     def _field(self) -> syntax.Field:
         first = self.token
-        plain = self._plain_type()
+        plain = self._plain_field(first)
         if plain is not None:
-            return syntax.Field(first, plain, None, (), self.doc(first))
+            return plain
         name = self._first_name("a field or `}`")
         self.expect(":", f"`:` and the type of `{name.text}`")
         if self._begins_field():
@@ -175,21 +181,29 @@ class _Parser(TokenStream):
         self._end_field(f"field `{name.text}`")
         return syntax.Field(name, type_, default, attributes, self.doc(first))
 
-    def _plain_type(self) -> syntax.TypeNode | None:
-        """Step over `name: type;` or `name: [type];`, as most fields are, and return the type.
+    def _plain_field(self, first: Token) -> syntax.Field | None:
+        """Read `name: type;`, `name: [type];` or `name: type = value;`, as most fields are.
 
         It is in the way of nothing: None, and the same position, if the field is anything else.
         """
-        kinds = self.kinds(6)
+        tokens = self.coming(6)
+        if len(tokens) != 6:
+            return None  # so near to the end there is no field that is complete
+        _, _, third, fourth, fifth, _ = tokens
+        kinds = tuple([token[0] for token in tokens])
+        type_: syntax.TypeNode = third
+        default = None
+        length = 6
         if kinds[:4] == _PLAIN_FIELD:
-            type_ = self.at(2)
-            self.go_on(4)
-            return type_
-        if kinds == _PLAIN_VECTOR:
-            vector = syntax.VectorType(self.at(3), self.at(2).start, self.at(4).end)
-            self.go_on(6)
-            return vector
-        return None
+            length = 4
+        elif kinds == _PLAIN_VECTOR:
+            type_ = syntax.VectorType(fourth, third.start, fifth.end)
+        elif kinds[:4] == _FIELD_WITH_DEFAULT and kinds[5] == ";" and fifth.kind in _PLAIN_VALUES:
+            default = _PLAIN_VALUES[fifth.kind](fifth.text, fifth.start, fifth.end)
+        else:
+            return None
+        self.go_on(length)
+        return syntax.Field(first, type_, default, (), self.doc(first))
 
     def _begins_field(self) -> bool:
         return self.token.kind == IDENTIFIER and self.begins_line() and self.peek().kind == ":"

@@ -51,12 +51,14 @@ def resolve_table(node: syntax.TableNode, context: Context, known: Definitions) 
     ]
     made.sort(key=_ID)
     return TableDefinition.known(
-        name=node.name.text,
-        namespace=context.namespace,
-        location=context.location(node.name),
-        doc=context.doc(node.doc),
-        attributes=attributes,
-        fields=tuple(made),
+        {
+            "name": node.name.text,
+            "namespace": context.namespace,
+            "location": context.location(node.name),
+            "doc": context.doc(node.doc),
+            "attributes": attributes,
+            "fields": tuple(made),
+        }
     )
 
 
@@ -263,22 +265,24 @@ def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Fie
     value = None if default is None else default.value
     is_string_key = "key" in attributes and type_.kind is TypeKind.STRING
     return Field.known(
-        name=node.name.text,
-        type=type_,
-        id=id_,
-        offset=offset,
-        location=context.location(node.name),
-        default=value if isinstance(value, (int, float)) else None,
-        default_content=value if isinstance(value, (str, tuple)) else None,
-        optional=default is not None and value is None,
-        required="required" in attributes or is_string_key,
-        present="present" in attributes,
-        deprecated="deprecated" in attributes,
-        key="key" in attributes,
-        force_align=force_align,
-        nested=nested,
-        doc=context.doc(node.doc),
-        attributes=attributes,
+        {
+            "name": node.name.text,
+            "type": type_,
+            "id": id_,
+            "offset": offset,
+            "location": context.location(node.name),
+            "default": value if isinstance(value, (int, float)) else None,
+            "default_content": value if isinstance(value, (str, tuple)) else None,
+            "optional": default is not None and value is None,
+            "required": "required" in attributes or is_string_key,
+            "present": "present" in attributes,
+            "deprecated": "deprecated" in attributes,
+            "key": "key" in attributes,
+            "force_align": force_align,
+            "nested": nested,
+            "doc": context.doc(node.doc),
+            "attributes": attributes,
+        }
     )
 
 

@@ -6,6 +6,8 @@ command line is imported, since builds and editors run it again and again.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from pathlib import Path
 
@@ -42,8 +44,15 @@ def main() -> None:
         return
     if arguments in (["generate"], ["generate", "--check"]) and _has_nothing_to_generate():
         return
+    gc.disable()
     from placewire.cli import main as command_line
 
+    # Both together make all that is there old, or it would be visited right away.
+    gc.freeze()
+    gc.unfreeze()
+    gc.enable()
+    # What lives until the end need not be visited then, to find that all of it can go.
+    atexit.register(gc.freeze)
     command_line()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import tempfile
 from collections import Counter
@@ -111,7 +110,6 @@ def compat(
         _check_folder(witness)
     base, head = _sides(schemas or [], against)
     gc.disable()  # two large trees that live until the end are all that there is to collect
-    atexit.register(gc.freeze)  # nor need Python visit them when it ends, which takes long
     try:
         report = _compare(references, base, head, level, format_, with_waivers=head is None)
         is_shown = witness is None or _write_witnesses(report, witness)
