@@ -6,7 +6,6 @@ command line is imported, since builds and editors run it again and again.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import sys
 from pathlib import Path
@@ -51,8 +50,6 @@ def main() -> None:
     gc.freeze()
     gc.unfreeze()
     gc.enable()
-    # What lives until the end need not be visited then, to find that all of it can go.
-    atexit.register(gc.freeze)
     command_line()
 
 

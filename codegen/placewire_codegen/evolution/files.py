@@ -7,8 +7,10 @@ interface of `concurrent.futures`: a pool of processes, or a Dask or Ray cluster
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
+import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
@@ -22,12 +24,21 @@ from typing import Any
 from ..model import Schema
 from ..schema_package import RenderedPackage, render_package
 from .findings import Finding
+from .matching import match_types
 from .rules import Level
 from .touched import FILE, Trigger, triggers
 from .usage import DamagedError, UsagePlan, plan_usage
 from .walk_tables import WalkFactory, WalkTables, walk_tables
 
-__all__ = ["Batch", "FileFinding", "FileReader", "file_reader", "read_files"]
+__all__ = [
+    "Batch",
+    "FileFinding",
+    "FileReader",
+    "NoSuchRootError",
+    "file_reader",
+    "files_under_way",
+    "read_files",
+]
 
 UNREADABLE = "FILE_READABLE"
 """Rule of a file that the system does not let us read."""
@@ -38,6 +49,10 @@ _BATCH = 256
 _WAITING_PER_WORKER = 4
 _MAPPED = 1 << 16
 _IDENTIFIER = slice(4, 8)
+
+
+class NoSuchRootError(ValueError):
+    """The new schema has no table of that name, or several."""
 
 
 @dataclass(frozen=True)
@@ -238,6 +253,7 @@ def file_reader(
     findings: Sequence[Finding] = (),
     installed: str | None = None,
     walks: WalkFactory | None = None,
+    root: str | None = None,
 ) -> FileReader:
     """Make a reader of files.
 
@@ -247,12 +263,16 @@ def file_reader(
         findings: Of the comparison of the two.
         installed: Import name of a package that may have been generated from `head`.
         walks: Compiled code that walks by any schema; only Python reads if there is none.
+        root: The table of `head` that the files begin with, if that is no root of it: its full
+            name, or its name if there is one such table.
 
     Raises:
+        NoSuchRootError: `head` does not have `root`.
         ValueError: `head` has no root type, so no file begins with anything.
     """
-    if not head.roots:
+    if root is None and not head.roots:
         raise ValueError("the new schema has no root_type, so it says nothing of files")
+    roots = _roots(head, base) if root is None else [_named_root(root, head, base)]
     touching = triggers(base, findings) if base is not None else {}
     wanted = frozenset(touching)
     plan = plan_usage(base, wanted) if base is not None and wanted else None
@@ -264,7 +284,7 @@ def file_reader(
         by_base = NativeWalk(walk_tables(base, sorted(wanted, key=repr)), walks)
     return FileReader(
         package=package,
-        roots=tuple(_roots(head, base)),
+        roots=tuple(roots),
         plan=plan,
         touching=tuple((trigger, tuple(positions)) for trigger, positions in touching.items()),
         findings=tuple((one.rule.name, one.level, one.path, one.message) for one in findings),
@@ -305,6 +325,18 @@ def read_files(
         yield waiting.popleft().result()
 
 
+def files_under_way(files: Sequence[str], count: int, workers: int) -> tuple[str, str]:
+    """Return the first and the last file that `read_files` reads at a time.
+
+    Args:
+        files: All of them.
+        count: How many it has read before.
+        workers: How many batches the executor reads at a time.
+    """
+    last = min(len(files), count + _BATCH * workers * _WAITING_PER_WORKER) - 1
+    return files[count], files[last]
+
+
 def _package(head: Schema, installed: str | None) -> RenderedPackage | InstalledPackage:
     if installed is not None:
         package = InstalledPackage(installed, head.stamp)
@@ -329,6 +361,18 @@ def _roots(head: Schema, base: Schema | None) -> Iterator[_Root]:
         for root in base.roots:
             if root.identifier and root.table in {one.table for one in head.roots}:
                 yield _Root(root.table, root.table, root.identifier.encode())
+
+
+def _named_root(name: str, head: Schema, base: Schema | None) -> _Root:
+    """Return a table as the only root, of files with any identifier if it is no root otherwise."""
+    found = [one.full_name for one in head.tables if name == one.full_name]
+    found = found or [one.full_name for one in head.tables if name == one.name]
+    if len(found) != 1:
+        known = f"there are {', '.join(found)}" if found else "there is no such table"
+        raise NoSuchRootError(f"{name}: {known}")
+    names = {} if base is None else match_types(base, head)
+    old = next((old for old, new in names.items() if new == found[0]), found[0])
+    return _Root(found[0], old, None)
 
 
 _Verify = Callable[[Any], list[Any]]
@@ -370,10 +414,13 @@ def _contents(file: str) -> bytes | mmap.mmap:
     """Return what a file holds; a large one is mapped, since only its beginning is needed.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: It cannot be read, or is a device, a pipe or the like, which may have no end.
     """
-    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    # Opening a pipe would wait for somebody who writes into it.
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
         data = os.read(descriptor, _MAPPED)
         if len(data) < _MAPPED:
             return data

@@ -73,7 +73,7 @@ class WalkTables:
         enums: Trigger, whether signed, whether flags, numbers with triggers.
         unions: Trigger, members with tags and triggers.
         triggers: What is looked for, by number.
-        roots: Index, identifier and magic of each table, by full name.
+        roots: Index, identifier and magic of each table, by full name: any may be read as a root.
     """
 
     tables: tuple[_Row, ...]
@@ -135,10 +135,12 @@ class _Describer:
         )
 
     def _roots(self) -> Iterator[tuple[str, tuple[int, str, str]]]:
-        for root in self._schema.roots:
-            table = self._schema.table(root.table)
-            magic = str(table.attributes.get("extended_header", ""))
-            yield root.table, (self._index[root.table], root.identifier or "", magic)
+        identifiers = {root.table: root.identifier for root in self._schema.roots}
+        for index, table in enumerate(self._schema.tables):
+            name = table.full_name
+            # As in generated code, only a root has an extended header.
+            magic = table.attributes.get("extended_header", "") if name in identifiers else ""
+            yield name, (index, identifiers.get(name) or "", str(magic))
 
     def _trigger(self, *trigger: str | int) -> int:
         return self._numbers.get(trigger, _NO_TRIGGER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import tempfile
 from collections import Counter
@@ -85,6 +86,14 @@ def compat(
     jobs: Annotated[
         int | None, typer.Option("--jobs", help="How many processes read files.", min=1)
     ] = None,
+    root: Annotated[
+        str | None,
+        typer.Option(
+            "--root",
+            help="The table that the files begin with, if it is no root of the schema.",
+            metavar="TABLE",
+        ),
+    ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules and end.")] = False,
 ) -> None:
     """Tell what breaks if the new schema follows the old one: files, their meaning, or code.
@@ -92,20 +101,26 @@ def compat(
     Exits with 1 if there are findings, with 2 if a schema cannot be read or witnesses cannot be
     written, and with 3 if no file shows a finding, which is then a fault of placewire.
     """
+    if not files:
+        # What lives until the end need not be visited then, to find that all of it can go. Classes
+        # of the core have to be, or nanobind takes them for leaks; only --files needs them.
+        atexit.register(gc.freeze)
     if rules:
         _list_rules(level, format_)
         return
     from placewire_codegen.config import ConfigError
     from placewire_codegen.evolution.references import BadReferenceError, References
 
+    _check_include(include or [], [*(schemas or []), against or ""])
     references = References(project or Path(), tuple(include or ()))
     if files:
         if witness is not None:
             raise refuse("--witness does not go with --files")
-        _read_files(references, files, schemas or [], against, level, format_, jobs)
+        _read_files(references, files, schemas or [], against, level, format_, jobs, root)
         return
-    if jobs is not None:
-        raise refuse("--jobs goes with --files")
+    for option, value in (("--jobs", jobs), ("--root", root)):
+        if value is not None:
+            raise refuse(f"{option} goes with --files")
     if witness is not None:
         _check_folder(witness)
     base, head = _sides(schemas or [], against)
@@ -129,13 +144,14 @@ def _read_files(
     level: _Level,
     format_: _Format,
     jobs: int | None,
+    root: str | None,
 ) -> None:
     """Read files, of which HEAD alone may be named: BASE is the last release then."""
     from placewire_codegen.config import ConfigError
     from placewire_codegen.evolution import Level
     from placewire_codegen.evolution.references import BadReferenceError
 
-    from .compat_files import NoFileError, check_files
+    from .compat_files import NoFileError, WorkerEndedError, check_files
 
     base, head = None, schemas[0] if schemas else None
     if against is not None or len(schemas) > 1:
@@ -149,11 +165,21 @@ def _read_files(
             level=Level(level.value),
             format_=format_.value,
             jobs=jobs,
+            root=root,
         )
-    except (BadReferenceError, ConfigError, NoFileError) as error:
+    except (BadReferenceError, ConfigError, NoFileError, WorkerEndedError) as error:
         raise refuse(str(error)) from None
     if not is_good:
         raise typer.Exit(FAILURE)
+
+
+def _check_include(folders: list[Path], references: list[str]) -> None:
+    """Refuse a folder that is not there; one that was there at a revision is looked up there."""
+    if any(reference.startswith("git:") for reference in references):
+        return
+    for folder in folders:
+        if not folder.is_dir():
+            raise refuse(f"-I {folder}: there is no such folder")
 
 
 def _sides(schemas: list[str], against: str | None) -> tuple[str, str | None]:
@@ -221,9 +247,8 @@ def _write_witnesses(report: Report, folder: Path) -> bool:
             place, why = error.filename or folder, error.strerror
             raise refuse(f"the witnesses cannot be written: {place}: {why}") from None
     for each in made:
-        if each.verdict is Verdict.SHOWN:
-            continue
-        say(f"note: {each.finding.rule.name} {each.finding.path}: {_not_shown(each)}")
+        if each.verdict in (Verdict.HIDDEN, Verdict.NOT_IN_A_FILE):
+            say(f"note: {each.finding.rule.name} {each.finding.path}: {_not_shown(each)}")
     shown = sum(each.verdict is Verdict.SHOWN for each in made)
     say(f"{shown} of {count(len(made), 'finding')} shown by files in {folder}")
     wrong = [each for each in made if each.verdict is Verdict.EQUAL]
@@ -242,8 +267,6 @@ def _not_shown(witness: Witness) -> str:
 
     if witness.verdict is Verdict.HIDDEN:
         return f"another break is seen first: {witness.differences[0]}"
-    if witness.verdict is Verdict.EQUAL:
-        return witness.reason
     return f"no file can show it: {witness.reason}"
 
 
