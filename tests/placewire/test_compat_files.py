@@ -69,6 +69,17 @@ def test_several_processes_find_the_same(models: Place) -> None:
     assert models.compat(*arguments, "--jobs", "2") == alone
 
 
+def test_a_folder_of_ten_thousand_files_is_read(models: Place) -> None:
+    (models.folder / "many").mkdir()
+    for number in range(10_000):
+        os.link(models.folder / "models/deep/mlp.pte", models.folder / f"many/{number}.pte")
+    run = models.compat("--files", "many/*.pte", "--against", "schema", "wider", "--format", "json")
+    assert run.code == 1
+    touched = [line for line in run.out.splitlines() if "FIELD_SAME_WIRE_TYPE" in line]
+    assert len(touched) == 10_000
+    assert run.err.endswith("10,000 files read, 10,000 with findings\n")
+
+
 def test_junit_and_github_have_all_findings(models: Place) -> None:
     arguments = ("schema", "wider", "--files", "models/**/mlp.pte", "--format")
     suite = ET.fromstring(models.compat(*arguments, "junit").out)
