@@ -54,6 +54,10 @@ def read_default(
     if isinstance(literal, syntax.IntegerLiteral) and scalar.is_integer:  # as most are
         value = read_integer(literal.text)
         return Default(value) if _fits(value, type_, literal, context) else None
+    if isinstance(literal, syntax.NameLiteral) and type_.ref is not None and literal.text != "null":
+        value = (known.values_of(type_.ref) or {}).get(literal.text)
+        if value is not None:  # one member, as it nearly always is
+            return Default(value)
     if isinstance(literal, syntax.InvalidLiteral):
         return None
     if isinstance(literal, (syntax.EmptyVectorLiteral, syntax.CallLiteral)):
