@@ -156,9 +156,13 @@ def test_a_reader_with_compiled_walks_can_be_sent(tmp_path: Path) -> None:
 NODES = "table Node { children: [Node]; } root_type Node;"
 
 
-def nodes(levels: int, children: int) -> bytes:
-    """A chain of nodes, each with a vector of several offsets that all lead to the next one."""
-    data = bytearray(struct.pack("<I4H", 12, 6, 8, 4, 0))
+def nodes(levels: int, children: int, *, unknown: int = 1) -> bytes:
+    """A chain of nodes, each with a vector of several offsets that all lead to the next one.
+
+    Their vtable has as many slots more as `unknown` says, which are empty; an odd number of them.
+    """
+    vtable_size = 6 + 2 * unknown
+    data = bytearray(struct.pack("<I3H", 4 + vtable_size, vtable_size, 8, 4)) + bytes(2 * unknown)
     for level in range(levels):
         vtable = len(data) - 4
         is_last = level == levels - 1
@@ -167,19 +171,87 @@ def nodes(levels: int, children: int) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize(("levels", "children"), [(64, 1), (65, 1), (7, 4), (20, 8)])
-def test_depth_and_what_shared_parts_cost_are_limited_as_in_python(
-    levels: int, children: int, tmp_path: Path
-) -> None:
-    data = nodes(levels, children)
-    (tmp_path / "nodes").write_bytes(data)
-    head = schema(tmp_path, NODES)
-    rules = [one.rule for one in file_reader(head).read([str(tmp_path / "nodes")]).findings]
-    expected = {(65, 1): ["TOO_DEEP"], (20, 8): ["BUDGET_EXCEEDED"]}
-    assert rules == expected.get((levels, children), [])
+def rules_of(data: bytes, head: Schema, folder: Path) -> list[str]:
+    """The rules that Python finds broken; the walk must accept the buffer if there is none."""
+    (folder / "buffer").write_bytes(data)
+    rules = [one.rule for one in file_reader(head).read([str(folder / "buffer")]).findings]
     native = file_reader(head, walks=SchemaWalk).by_head
     assert native is not None
-    assert (native.finder().find(data, "Node", check_identifier=True) is None) == bool(rules)
+    root = head.roots[0].table
+    accepts = native.finder().find(data, root, check_identifier=True) is not None
+    assert accepts == (not rules), rules
+    return rules
+
+
+@pytest.mark.parametrize(
+    ("data", "rules"),
+    [
+        (nodes(64, 1), []),
+        (nodes(65, 1), ["TOO_DEEP"]),
+        (nodes(6, 8), []),
+        (nodes(20, 8), ["BUDGET_EXCEEDED"]),
+        (nodes(6, 8, unknown=1001), ["BUDGET_EXCEEDED"]),
+    ],
+)
+def test_depth_and_what_shared_parts_cost_are_limited_as_in_python(
+    data: bytes, rules: list[str], tmp_path: Path
+) -> None:
+    assert rules_of(data, schema(tmp_path, NODES), tmp_path) == rules
+
+
+BOX = """table Box { name: string; longs: [long]; inner: [ubyte] (nested_flatbuffer: "Box"); }
+root_type Box;
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("plain", []),
+        ("\u00e4\u20ac", []),
+        ("\U0010ffff?", []),
+        (b"\xc0\x80ab?", ["STRING_NOT_UTF8"]),
+        (b"\xe0\x9f\xbfa?", ["STRING_NOT_UTF8"]),
+        (b"\xed\xa0\x80a?", ["STRING_NOT_UTF8"]),
+        (b"\xf0\x8f\xbf\xbf?", ["STRING_NOT_UTF8"]),
+        (b"\xf4\x90\x80\x80?", ["STRING_NOT_UTF8"]),
+        (b"\xf5\x80\x80\x80?", ["STRING_NOT_UTF8"]),
+        (b"abc\xe2\x82", ["STRING_NOT_UTF8"]),
+        (b"\xe2\x82\x41ab", ["STRING_NOT_UTF8"]),
+        (b"abcd\x80", ["STRING_NOT_UTF8"]),
+    ],
+)
+def test_text_is_checked_as_strictly_as_in_python(
+    text: str | bytes, rules: list[str], tmp_path: Path
+) -> None:
+    box = Version.of("box", schema(tmp_path, BOX))
+    data: bytes = box.package.pack(box.tables()["Box"](name="12345"))
+    content = text.encode() if isinstance(text, str) else text
+    assert len(content) == 5
+    assert rules_of(data.replace(b"12345", content), box.schema, tmp_path) == rules
+
+
+@pytest.mark.parametrize(("gap", "rules"), [(4, []), (0, ["MISALIGNED"])])
+def test_a_vector_of_longs_must_be_aligned(gap: int, rules: list[str], tmp_path: Path) -> None:
+    head = struct.pack("<I5H2x", 16, 8, 8, 0, 4, 0) + struct.pack("<iI", 12, 4 + gap)
+    data = head + bytes(gap) + struct.pack("<Iq", 1, 7)
+    assert rules_of(data, schema(tmp_path, BOX), tmp_path) == rules
+
+
+def test_a_nested_buffer_cannot_use_a_vtable_outside_it(tmp_path: Path) -> None:
+    box = Version.of("box", schema(tmp_path, BOX))
+    make, pack = box.tables()["Box"], box.package.pack
+    data = bytearray(pack(make(inner=pack(make(inner=pack(make(longs=[])))))))
+    assert rules_of(bytes(data), box.schema, tmp_path) == []
+    (table,) = struct.unpack_from("<I", data)
+    vtable = table - struct.unpack_from("<i", data, table)[0]
+    field = table + struct.unpack_from("<H", data, vtable + 8)[0]
+    nested = field + struct.unpack_from("<I", data, field)[0] + 4
+    inner = nested + struct.unpack_from("<I", data, nested)[0]
+    own = inner - struct.unpack_from("<i", data, inner)[0]
+    assert data[own : own + 10] == data[vtable : vtable + 10]
+    struct.pack_into("<i", data, inner, inner - vtable)
+    assert rules_of(bytes(data), box.schema, tmp_path) == ["VTABLE_OUT_OF_BOUNDS"]
 
 
 NUMBER = (-1, False, False, [(0, -1)])
