@@ -13,18 +13,11 @@ from typing import TypeVar
 from . import syntax
 from .diagnostics import Diagnostics, Note, Source, Span, closest
 from .lexer import END, FLOAT, IDENTIFIER, INTEGER, INVALID, STRING, Token
+from .plain_fields import LONGEST, plain_field
 from .syntax import Identifier
 from .token_stream import KEYWORDS, TokenStream, UnreadableError
 
 _DEEPEST_CALL = 64
-_PLAIN_FIELD = (IDENTIFIER, ":", IDENTIFIER, ";")
-_PLAIN_VECTOR = (IDENTIFIER, ":", "[", IDENTIFIER, "]", ";")
-_FIELD_WITH_DEFAULT = (IDENTIFIER, ":", IDENTIFIER, "=")
-_PLAIN_VALUES: dict[str, Callable[[str, int, int], syntax.PlainLiteral]] = {
-    INTEGER: syntax.IntegerLiteral,
-    FLOAT: syntax.FloatLiteral,
-    IDENTIFIER: syntax.NameLiteral,
-}
 
 _Entry = TypeVar("_Entry")
 
@@ -161,9 +154,11 @@ class _Parser(TokenStream):
 
     def _field(self) -> syntax.Field:
         first = self.token
-        plain = self._plain_field(first)
+        plain = plain_field(self.coming(LONGEST), self.doc(first))
         if plain is not None:
-            return plain
+            field, length = plain
+            self.go_on(length)
+            return field
         name = self._first_name("a field or `}`")
         self.expect(":", f"`:` and the type of `{name.text}`")
         if self._begins_field():
@@ -180,30 +175,6 @@ class _Parser(TokenStream):
             default = self._value()
         self._end_field(f"field `{name.text}`")
         return syntax.Field(name, type_, default, attributes, self.doc(first))
-
-    def _plain_field(self, first: Token) -> syntax.Field | None:
-        """Read `name: type;`, `name: [type];` or `name: type = value;`, as most fields are.
-
-        It is in the way of nothing: None, and the same position, if the field is anything else.
-        """
-        tokens = self.coming(6)
-        if len(tokens) != 6:
-            return None  # so near to the end there is no field that is complete
-        _, _, third, fourth, fifth, _ = tokens
-        kinds = tuple([token[0] for token in tokens])
-        type_: syntax.TypeNode = third
-        default = None
-        length = 6
-        if kinds[:4] == _PLAIN_FIELD:
-            length = 4
-        elif kinds == _PLAIN_VECTOR:
-            type_ = syntax.VectorType(fourth, third.start, fifth.end)
-        elif kinds[:4] == _FIELD_WITH_DEFAULT and kinds[5] == ";" and fifth.kind in _PLAIN_VALUES:
-            default = _PLAIN_VALUES[fifth.kind](fifth.text, fifth.start, fifth.end)
-        else:
-            return None
-        self.go_on(length)
-        return syntax.Field(first, type_, default, (), self.doc(first))
 
     def _begins_field(self) -> bool:
         return self.token.kind == IDENTIFIER and self.begins_line() and self.peek().kind == ":"

@@ -55,9 +55,9 @@ def read_default(
         value = read_integer(literal.text)
         return Default(value) if _fits(value, type_, literal, context) else None
     if isinstance(literal, syntax.NameLiteral) and type_.ref is not None and literal.text != "null":
-        value = (known.values_of(type_.ref) or {}).get(literal.text)
-        if value is not None:  # one member, as it nearly always is
-            return Default(value)
+        values = known.values_of(type_.ref)
+        if values is not None and literal.text in values:  # one member, as it nearly always is
+            return Default(values[literal.text])
     if isinstance(literal, syntax.InvalidLiteral):
         return None
     if isinstance(literal, (syntax.EmptyVectorLiteral, syntax.CallLiteral)):
