@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import tempfile
 from collections import Counter
@@ -101,10 +100,6 @@ def compat(
     Exits with 1 if there are findings, with 2 if a schema cannot be read or witnesses cannot be
     written, and with 3 if no file shows a finding, which is then a fault of placewire.
     """
-    if not files:
-        # What lives until the end need not be visited then, to find that all of it can go. Classes
-        # of the core have to be, or nanobind takes them for leaks; only --files needs them.
-        atexit.register(gc.freeze)
     if rules:
         _list_rules(level, format_)
         return
