@@ -21,6 +21,10 @@ Error with_argument(Error error, std::size_t index, const OperatorArgument& argu
   return error;
 }
 
+bool refers_to(const EValue& value, const TensorImpl& tensor) {
+  return !each_tensor(value, [&](const TensorImpl& other) { return &other != &tensor; });
+}
+
 bool is_equal(const nb::object& left, const nb::object& right) {
   if (Py_TYPE(left.ptr()) != Py_TYPE(right.ptr())) {
     return false;
@@ -73,8 +77,7 @@ PreparedCall::PreparedCall(std::shared_ptr<const PythonOperator> operator_descri
                            Span<const KernelArgument> arguments)
     : operator_(std::move(operator_description)),
       arguments_(arguments.begin(), arguments.end()),
-      objects_(operator_->library),
-      converted_(operator_->arguments.size()) {
+      objects_(operator_->library) {
   for (std::size_t i = 0; i < schema().size(); ++i) {
     is_fixed_ &= arguments_[i].is_fixed;
   }
@@ -82,12 +85,14 @@ PreparedCall::PreparedCall(std::shared_ptr<const PythonOperator> operator_descri
 
 Status PreparedCall::check() const {
   for (std::size_t i = 0; i < schema().size(); ++i) {
-    for (const TensorImpl* const tensor : tensors_of(*arguments_[i].value)) {
-      Status status =
-          arguments_[i].is_fixed ? check_viewable(operator_->library, *tensor) : Status();
-      if (!status) {
-        return with_argument(std::move(status).error(), i, schema()[i]);
-      }
+    Status status;
+    const bool is_viewable =
+        !arguments_[i].is_fixed || each_tensor(*arguments_[i].value, [&](const TensorImpl& tensor) {
+          status = check_viewable(operator_->library, tensor);
+          return status.ok();
+        });
+    if (!is_viewable) {
+      return with_argument(std::move(status).error(), i, schema()[i]);
     }
   }
   if (Status status = check_writable(); !status) {
@@ -98,6 +103,7 @@ Status PreparedCall::check() const {
 
 Status PreparedCall::prepare() {
   changing_.clear();
+  converted_.resize(schema().size());
   for (std::size_t i = 0; i < schema().size(); ++i) {
     const Refresh refresh = refresh_of(i);
     if (refresh != Refresh::kNever) {
@@ -126,15 +132,16 @@ PreparedCall::Refresh PreparedCall::refresh_of(std::size_t index) const {
   if (!schema()[index].is_out) {
     return Refresh::kObject;
   }
-  for (const TensorImpl* const tensor : tensors_of(*arguments_[index].value)) {
+  const bool is_only_written = each_tensor(*arguments_[index].value, [&](const TensorImpl& tensor) {
     for (std::size_t other = 0; other < schema().size(); ++other) {
-      const std::vector<TensorImpl*> read = tensors_of(*arguments_[other].value);
-      if (!schema()[other].is_out && std::count(read.begin(), read.end(), tensor) != 0) {
-        return Refresh::kObject;  // it is read as well, so its elements must stay in sight
+      if (!schema()[other].is_out && refers_to(*arguments_[other].value, tensor)) {
+        return false;
       }
     }
-  }
-  return Refresh::kRoom;
+    return true;
+  });
+  // The elements of what is read as well must stay in sight.
+  return is_only_written ? Refresh::kRoom : Refresh::kObject;
 }
 
 Status PreparedCall::convert(std::size_t index, Refresh refresh, bool allow_missing) {
@@ -160,13 +167,16 @@ Status PreparedCall::check_writable() const {
     if (!schema()[i].is_written) {
       continue;
     }
-    for (const TensorImpl* const tensor : tensors_of(*arguments_[i].value)) {
-      if (arguments_[i].is_constant || tensor->is_read_only()) {
-        return with_argument(
-            {ErrorCode::INVALID_ARGUMENT,
-             "the operator writes to it, but " + to_string(*tensor) + " is a constant"},
-            i, schema()[i]);
-      }
+    const TensorImpl* constant = nullptr;
+    each_tensor(*arguments_[i].value, [&](const TensorImpl& tensor) {
+      constant = arguments_[i].is_constant || tensor.is_read_only() ? &tensor : nullptr;
+      return constant == nullptr;
+    });
+    if (constant != nullptr) {
+      return with_argument(
+          {ErrorCode::INVALID_ARGUMENT,
+           "the operator writes to it, but " + to_string(*constant) + " is a constant"},
+          i, schema()[i]);
     }
   }
   return {};
@@ -291,10 +301,11 @@ Status PreparedCall::run() {
 
 void PreparedCall::forget_results() {
   for (const auto& [index, refresh] : changing_) {
-    for (TensorImpl* const tensor : tensors_of(*arguments_[index].value)) {
-      if (refresh == Refresh::kRoom) {
-        objects_.view(*tensor).forget();
-      }
+    if (refresh == Refresh::kRoom) {
+      each_tensor(*arguments_[index].value, [this](TensorImpl& tensor) {
+        objects_.view(tensor).forget();
+        return true;
+      });
     }
   }
 }
@@ -318,13 +329,14 @@ Status PreparedCall::finish(PyObject* returned) {
 
 Status PreparedCall::check_results() {
   for (std::size_t i = 0; i < schema().size(); ++i) {
-    if (!schema()[i].is_out) {
-      continue;
-    }
-    for (TensorImpl* const tensor : tensors_of(*arguments_[i].value)) {
-      if (Status status = check_result(*tensor); !status) {
-        return with_argument(std::move(status).error(), i, schema()[i]);
-      }
+    Status status;
+    const bool is_right =
+        !schema()[i].is_out || each_tensor(*arguments_[i].value, [&](TensorImpl& tensor) {
+          status = check_result(tensor);
+          return status.ok();
+        });
+    if (!is_right) {
+      return with_argument(std::move(status).error(), i, schema()[i]);
     }
   }
   must_check_ = !is_fixed_ || operator_->has_data_dependent_sizes;

@@ -61,7 +61,7 @@ class PreparedCall {
   /// Whether the sizes of results have to be looked at after the next call.
   bool must_check_ = true;
   ArgumentObjects objects_;
-  /// One for each argument of the operator.
+  /// One for each argument of the operator, once the call is prepared.
   std::vector<nanobind::object> converted_;
   /// Which arguments may change, and how they are made again.
   std::vector<std::pair<std::size_t, Refresh>> changing_;

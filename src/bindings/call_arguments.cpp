@@ -120,25 +120,6 @@ nb::object scalar_object(const EValue& value) {
   return {};
 }
 
-std::vector<TensorImpl*> tensors_of(const EValue& value) {
-  std::vector<TensorImpl*> tensors;
-  const auto add_all = [&](Span<EValue* const> items) {
-    for (const EValue* const item : items) {
-      if (item != nullptr && item->tensor() != nullptr) {
-        tensors.push_back(item->tensor());
-      }
-    }
-  };
-  if (TensorImpl* const tensor = value.tensor()) {
-    tensors.push_back(tensor);
-  } else if (const auto* const list = value.get_if<TensorList>()) {
-    add_all(list->items);
-  } else if (const auto* const optional = value.get_if<OptionalTensorList>()) {
-    add_all(optional->items);
-  }
-  return tensors;
-}
-
 Result<EValue> value_of_number(PyObject* number) {
   if (PyBool_Check(number)) {
     return EValue(number == Py_True);

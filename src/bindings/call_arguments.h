@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -42,8 +43,24 @@ class ArgumentObjects {
 /// one if the value is a tensor or a list.
 [[nodiscard]] nanobind::object scalar_object(const EValue& value);
 
-/// All tensors that a value refers to.
-[[nodiscard]] std::vector<TensorImpl*> tensors_of(const EValue& value);
+/// Calls `visit` with each tensor that a value refers to, for as long as it returns true. Returns
+/// whether it always did.
+template <typename Visit>
+bool each_tensor(const EValue& value, Visit visit) {
+  const auto visit_items = [&](Span<EValue* const> items) {
+    return std::all_of(items.begin(), items.end(), [&](const EValue* item) {
+      return item == nullptr || item->tensor() == nullptr || visit(*item->tensor());
+    });
+  };
+  if (TensorImpl* const tensor = value.tensor()) {
+    return visit(*tensor);
+  }
+  if (const auto* const list = value.get_if<TensorList>()) {
+    return visit_items(list->items);
+  }
+  const auto* const list = value.get_if<OptionalTensorList>();
+  return list == nullptr || visit_items(list->items);
+}
 
 /// Makes a value of a number that Python returned. Errors: INVALID_TYPE for anything else.
 [[nodiscard]] Result<EValue> value_of_number(PyObject* number);

@@ -25,6 +25,15 @@ std::uint8_t* aligned(void* data, std::size_t alignment) noexcept {
 }  // namespace
 
 Result<MemoryBlock> MemoryBlock::create(std::size_t nbytes, Device device, std::size_t alignment) {
+  return create(nbytes, device, alignment, Contents::kZero);
+}
+
+Result<MemoryBlock> MemoryBlock::create_unset(std::size_t nbytes, Device device) {
+  return create(nbytes, device, 0, Contents::kUnset);
+}
+
+Result<MemoryBlock> MemoryBlock::create(std::size_t nbytes, Device device, std::size_t alignment,
+                                        Contents contents) {
   MemoryBlock block;
   block.device_ = device;
   block.size_ = nbytes;
@@ -49,7 +58,8 @@ Result<MemoryBlock> MemoryBlock::create(std::size_t nbytes, Device device, std::
   if (nbytes > std::numeric_limits<std::size_t>::max() - alignment) {
     return no_host_memory(nbytes);
   }
-  block.host_.reset(std::calloc(1, nbytes + alignment - 1));
+  const std::size_t room = nbytes + alignment - 1;
+  block.host_.reset(contents == Contents::kZero ? std::calloc(1, room) : std::malloc(room));
   if (block.host_ == nullptr) {
     return no_host_memory(nbytes);
   }

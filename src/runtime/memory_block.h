@@ -13,8 +13,8 @@ namespace placewire {
 
 /// Memory on a device, freed when its owner goes.
 ///
-/// On a CPU it comes from the allocator that is registered for it, else from the C library, and is
-/// zero then. A block of no bytes needs neither.
+/// On a CPU it comes from the allocator that is registered for it, else from the C library. A block
+/// of no bytes needs neither.
 class MemoryBlock {
  public:
   /// Alignment of host memory in bytes, unless more is asked for: that of a cache line, which every
@@ -24,9 +24,13 @@ class MemoryBlock {
   /// An empty block on cpu:0.
   MemoryBlock() noexcept = default;
 
-  /// Allocates. `alignment` 0 is the device's own. Errors: those of DeviceMemoryBuffer::create.
+  /// Allocates. `alignment` 0 is the device's own. What comes from the C library is zero. Errors:
+  /// those of DeviceMemoryBuffer::create.
   [[nodiscard]] static Result<MemoryBlock> create(std::size_t nbytes, Device device,
                                                   std::size_t alignment = 0);
+  /// The same for memory that is written before anybody reads it: nothing sets it to zero, and its
+  /// pages are not touched.
+  [[nodiscard]] static Result<MemoryBlock> create_unset(std::size_t nbytes, Device device);
 
   [[nodiscard]] std::uint8_t* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -35,6 +39,11 @@ class MemoryBlock {
   [[nodiscard]] bool is_host_memory() const noexcept { return host_ != nullptr; }
 
  private:
+  enum class Contents { kZero, kUnset };
+
+  [[nodiscard]] static Result<MemoryBlock> create(std::size_t nbytes, Device device,
+                                                  std::size_t alignment, Contents contents);
+
   struct Free {
     void operator()(void* data) const noexcept { std::free(data); }
   };

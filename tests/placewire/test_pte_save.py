@@ -15,9 +15,11 @@ from placewire_schema.program import (
     BackendDelegateInlineData,
     Buffer,
     DataSegment,
+    DeviceType,
     Double,
     EValue,
     ExecutionPlan,
+    NonConstBufferDevice,
     Program,
     SubsegmentOffsets,
 )
@@ -163,6 +165,33 @@ def test_a_file_without_data_gets_no_header() -> None:
     data = pte.to_bytes()
     assert data[8:12] != b"eh00"
     assert PteFile.from_bytes(data).program == Program(version=1, segments=[DataSegment()])
+
+
+def test_a_list_of_devices_that_names_the_cpu_survives() -> None:
+    devices = [
+        NonConstBufferDevice(0, DeviceType.CPU, 0),
+        NonConstBufferDevice(1, DeviceType.CUDA, 3),
+    ]
+    assert _rewritten(_with_devices(devices)).non_const_buffer_device == devices
+
+
+def test_a_method_without_a_list_of_devices_gets_none() -> None:
+    assert _rewritten(_with_devices(None)).non_const_buffer_device is None
+    assert _rewritten(_with_devices([])).non_const_buffer_device == []
+
+
+def _with_devices(devices: list[NonConstBufferDevice] | None) -> ExecutionPlan:
+    return ExecutionPlan(
+        name="forward", non_const_buffer_sizes=[0, 48], non_const_buffer_device=devices
+    )
+
+
+def _rewritten(plan: ExecutionPlan) -> ExecutionPlan:
+    """A plan as it is read from the file that holds it, edited and saved."""
+    pte = PteFile.from_bytes(file_bytes(Program(execution_plan=[plan]), header_length=0))
+    pte.program.version = 1
+    (again,) = PteFile.from_bytes(pte.to_bytes()).program.execution_plan
+    return again
 
 
 def test_inline_data_is_written_inline() -> None:

@@ -1,7 +1,4 @@
-"""Allocators, their registry, buffers and simulated devices in C++, under sanitizers.
-
-The counterparts of ExecuTorch's own tests are named in `COUNTERPARTS`.
-"""
+"""Allocators, their registry, buffers and simulated devices in C++, under sanitizers."""
 
 from __future__ import annotations
 
@@ -24,33 +21,6 @@ from tests.schema.cpp.building import HEADERS, ROOT, SANITIZERS, compile_cpp
 
 THREAD_SANITIZER = ("-fsanitize=thread", "-g", "-O1")
 
-# Tests of ExecuTorch 1.5.1 (device_allocator_test, device_memory_buffer_test) and ours; those of
-# its cuda_allocator_test are in test_cuda_allocator.py.
-COUNTERPARTS = {
-    "RegisteredAllocatorReportsCorrectDeviceType": "every_kind_of_the_schema_can_be_registered",
-    "AllocateAndDeallocate": "a_buffer_allocates_and_its_end_frees",
-    "CopyHostToDevice": "copies_are_forwarded",
-    "CopyDeviceToHost": "copies_are_forwarded",
-    "RegistryGetUnregisteredReturnsNullptr": "a_missing_allocator_is_named",
-    # There is no registry object to compare; what is registered through one function is found
-    # through another.
-    "RegistrySingletonInstance": "every_kind_of_the_schema_can_be_registered",
-    "RegisteringSameDeviceTypeTwiceAborts": "a_second_registration_is_an_error_and_changes_nothing",
-    "DefaultConstructedIsEmpty": "a_default_buffer_is_empty",
-    "CreateAllocatesAndDestructorDeallocates": "a_buffer_allocates_and_its_end_frees",
-    "CreateFailsWithNoRegisteredAllocator": "a_buffer_without_an_allocator_is_an_error",
-    "MoveConstructorTransfersOwnership": "a_moved_buffer_is_freed_once",
-    "MoveAssignmentTransfersOwnership": "assigning_to_a_buffer_frees_what_it_held",
-    "DestructorNoOpForDefaultConstructed": "a_default_buffer_is_empty",
-    "AsSpanWrapsDevicePointer": "a_buffer_allocates_and_its_end_frees",
-    "CreateUsesDefaultAlignmentWhenUnspecified": (
-        "the_alignment_is_the_devices_own_or_the_one_asked_for"
-    ),
-    "CreateForwardsCustomAlignmentToAllocator": (
-        "the_alignment_is_the_devices_own_or_the_one_asked_for"
-    ),
-}
-
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> dict[str, CaseProgram]:
@@ -72,10 +42,6 @@ def test_of_simulated_devices(programs: dict[str, CaseProgram], case: str) -> No
 def test_every_case_is_run(programs: dict[str, CaseProgram]) -> None:
     for name, program in programs.items():
         assert program.names() == case_names(name)
-
-
-def test_every_test_of_executorch_has_a_counterpart() -> None:
-    assert set(COUNTERPARTS.values()) <= set(case_names("allocator_checks"))
 
 
 @pytest.fixture(scope="module")

@@ -24,14 +24,6 @@ VARIABLE = "PLACEWIRE_CUDART"
 USUAL_NAMES = ("libcudart.so.13", "libcudart.so.12", "libcudart.so")
 PROGRAMS = ("cuda_checks", "cuda_double_checks")
 
-# Tests of ExecuTorch 1.5.1 (cuda_allocator_test) and ours. It has one test for each of four null
-# pointers, which a single case of ours checks.
-COUNTERPARTS = {
-    "CopyRoundtrip": "bytes_go_to_the_device_and_back",
-    "CopyRoundtripWithCallerStream": "bytes_go_through_a_callers_stream",
-    "null pointers": "null_pointers_and_no_bytes_are_settled_before_cuda",
-}
-
 
 @dataclass(frozen=True)
 class Double:
@@ -78,10 +70,6 @@ def test_of_failures_and_order(double: Double, case: str) -> None:
 def test_every_case_is_run(double: Double) -> None:
     for name, program in double.programs.items():
         assert program.names() == case_names(name)
-
-
-def test_every_test_of_executorch_has_a_counterpart() -> None:
-    assert set(COUNTERPARTS.values()) <= set(case_names("cuda_checks"))
 
 
 def test_a_library_that_is_not_there_is_named(double: Double) -> None:

@@ -1,7 +1,4 @@
-"""Programs, methods and modules in C++, under sanitizers.
-
-The counterparts of ExecuTorch's own tests are named in `COUNTERPARTS`.
-"""
+"""Programs, methods and modules in C++, under sanitizers."""
 
 from __future__ import annotations
 
@@ -30,26 +27,6 @@ CHECKS = (
 )
 SOURCES = sorted(file for file in RUNTIME.rglob("*.cpp") if file.parent.name != "plan")
 REAL_FILES = ("cond", "dev_add", "dev_add_noplan", "dev_addmul", "dyn", "mlp", "xnnpack_mlp")
-
-# Tests of ExecuTorch 1.5.1 (tensor_parser_device_test, method_meta_test,
-# module_device_memory_test) and ours.
-COUNTERPARTS = {
-    "CUDADeviceParsedFromPteFile": "a_delegate_runs_on_its_device",
-    "NonDelegatedTensorsDefaultToCPU": "a_method_says_what_it_takes_and_gives",
-    "CudaTensorDataPtrPointsToDeviceMemory": "a_delegate_runs_on_its_device",
-    "MemoryPlannedBufferDeviceDefaultsCpu": (
-        "a_buffer_is_on_the_cpu_unless_the_file_says_otherwise"
-    ),
-    "MethodMetaBufferDeviceReturnsCudaForDeviceBuffer": (
-        "a_buffer_is_on_the_device_that_the_file_says"
-    ),
-    "CpuOnlyModelDoesNotAllocateDeviceMemory": "a_cpu_only_file_needs_no_device",
-    "DeviceMemoryBufferCreateCallsAllocator": "a_delegate_runs_on_its_device",
-    "DeviceModelMethodMetaReportsCudaBuffer": "a_buffer_is_on_the_device_that_the_file_says",
-    # It is refused there, and works here.
-    "DeviceModelWithSharedArenasReturnsNotSupported": "memory_is_shared_on_devices_too",
-    "LoadMethodAllocatesDeviceMemoryAndDeallocatesOnDestroy": "a_delegate_runs_on_its_device",
-}
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +78,3 @@ def test_every_program_is_used() -> None:
     used = {name for text in texts for name in re.findall(r'"(\w+)"', text)}
     assert PROGRAMS
     assert set(PROGRAMS) - used == set()
-
-
-def test_every_counterpart_is_there() -> None:
-    ours = {name for program in CHECKS for name in case_names(program)}
-    assert COUNTERPARTS
-    assert set(COUNTERPARTS.values()) - ours == set()

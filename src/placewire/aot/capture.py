@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
+from torch._ops import OpOverload
 from torch.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -29,17 +30,27 @@ if TYPE_CHECKING:
 __all__ = ["capture"]
 
 
-def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
+def capture(
+    name: str, program: ExportedProgram, hosted: HostCopies | None = None
+) -> tuple[MethodGraph, list[Unsupported]]:
     """The method graph of an exported program, in which nothing but write-backs writes.
 
     What the program writes to is followed by `functionalize`. Where that cannot tell what a write
     reaches, torch's own functionalisation does it, which takes seconds for a large model.
 
+    Args:
+        name: Name of the method.
+        program: The program. It is not changed.
+        hosted: Copies of tensors on other devices, which methods of one model can share.
+            Default: none yet.
+
     Returns:
-        The method, and the writes that cannot be exported; if there are any, it is not complete.
+        The method, and the writes that cannot be exported. If there are any, the method is what is
+        left without them, so that all else that stands in the way can be listed beside them.
     """
+    hosted = HostCopies() if hosted is None else hosted
     try:
-        return _functional(name, program)
+        return _functional(name, program, hosted)
     except NotRewritableError as error:
         reason = error
     alias = reason.source
@@ -47,37 +58,91 @@ def capture(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsu
         if not reason.final:
             alias = hidden_alias(program.graph, FakeValues(_values(program)))
         if alias is None:
-            return _functional(name, program.run_decompositions({}))
+            return _functional(name, program.run_decompositions({}), hosted)
     except NotRewritableError:
         alias = reason.source
     what = "a write" if alias is None else str(alias.target)
     where = None if alias is None else source_of(alias)
-    graph = fx.Graph()
-    graph.output(())
     refused = Unsupported(name, what, f"{reason}, and what it reaches is not known", where)
-    return MethodGraph(name, graph, [], FakeValues()), [refused]
+    hiding = None if alias is None or getattr(alias.target, "namespace", "") == "aten" else alias
+    return _without_writes(_flattened(name, program, hosted), hiding), [refused]
 
 
 def _values(program: ExportedProgram) -> Iterator[object]:
     return (node.meta.get("val") for node in program.graph.nodes)
 
 
-def _functional(name: str, program: ExportedProgram) -> tuple[MethodGraph, list[Unsupported]]:
-    fakes = FakeValues(_values(program))
-    hosted = HostCopies()
-    method = MethodGraph(
-        name=name,
-        graph=program.graph,
-        inputs=[_input(spec, program, hosted) for spec in program.graph_signature.input_specs],
-        fakes=fakes,
-        in_spec=program.call_spec.in_spec,
-        out_spec=program.call_spec.out_spec,
-    )
+def _functional(
+    name: str, program: ExportedProgram, hosted: HostCopies
+) -> tuple[MethodGraph, list[Unsupported]]:
     signature = program.graph_signature
     has_mutations = any(spec.kind in _MUTATIONS for spec in signature.output_specs)
     if has_mutations or any(node.op == "get_attr" for node in program.graph.nodes):
-        method = _Flattening(method, program.graph_module, hosted).run()
+        method = _flattened(name, program, hosted)
+    else:
+        method = _taken_as_it_is(name, program, hosted)
     return functionalize(method, _write_backs(method, signature) if has_mutations else None)
+
+
+def _taken_as_it_is(name: str, program: ExportedProgram, hosted: HostCopies) -> MethodGraph:
+    return MethodGraph(
+        name=name,
+        graph=program.graph,
+        inputs=[_input(spec, program, hosted) for spec in program.graph_signature.input_specs],
+        fakes=FakeValues(_values(program)),
+        in_spec=program.call_spec.in_spec,
+        out_spec=program.call_spec.out_spec,
+    )
+
+
+def _flattened(name: str, program: ExportedProgram, hosted: HostCopies) -> MethodGraph:
+    """A copy of a program's graph, with its submodules taken apart."""
+    method = _taken_as_it_is(name, program, hosted)
+    return _Flattening(method, program.graph_module, hosted).run()
+
+
+def _without_writes(method: MethodGraph, hiding: fx.Node | None) -> MethodGraph:
+    """A method in which nothing writes, and which computes something else, or less.
+
+    What follows a write gets the old value instead. Where the new one is not like it, that is left
+    out, as is what follows an operator that hides a write.
+
+    Args:
+        method: The method.
+        hiding: The operator, if there is one.
+    """
+    graph = fx.Graph()
+    new: dict[fx.Node, fx.Node] = {}
+    for node in method.graph.nodes:
+        if node.op == "output" or not all(source in new for source in node.all_input_nodes):
+            continue
+        if hiding is not None and node.target == hiding.target:
+            continue
+        if node.op == "get_attr" and _has_writes(method.bodies[str(node.target)]):
+            continue
+        if not _is_write(node):
+            new[node] = graph.node_copy(node, new.__getitem__)
+        elif isinstance(node.args[0], fx.Node) and _is_like(node, node.args[0]):
+            new[node] = new[node.args[0]]
+    ends = [node for node in graph.nodes if not node.users]
+    graph.output(tuple(node for node in ends if isinstance(node.meta.get("val"), torch.Tensor)))
+    return _replaced(method, graph)
+
+
+def _has_writes(body: MethodGraph) -> bool:
+    inner = any(map(_has_writes, body.bodies.values()))
+    return inner or any(map(_is_write, body.graph.nodes))
+
+
+def _is_write(node: fx.Node) -> bool:
+    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
+
+
+def _is_like(node: fx.Node, other: fx.Node) -> bool:
+    one, two = node.meta.get("val"), other.meta.get("val")
+    if not isinstance(one, torch.Tensor) or not isinstance(two, torch.Tensor):
+        return False
+    return one.dtype == two.dtype and str(one.shape) == str(two.shape)
 
 
 _KINDS = {

@@ -7,11 +7,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
 
+from placewire.pte import PteFile
 from placewire.validate import validate
 
 from .capture import capture
@@ -20,7 +23,8 @@ from .container import assemble
 from .decompose import Unsupported, decompose
 from .delegates import lower_delegates
 from .devices import PropagateDevicePass
-from .emit import BlobPool, ConstantPool, emit_constant_method, emit_method
+from .emit import BlobPool, ConstantPool, check_constant, emit_constant_method, emit_method
+from .host_copies import HostCopies
 from .in_place import write_in_place
 from .invariants import CheckedPass
 from .joint_plan import plan_jointly
@@ -42,8 +46,6 @@ from .views import ShareMemory
 if TYPE_CHECKING:
     from placewire_schema import Finding
     from placewire_schema.program import Program
-
-    from placewire.pte import PteFile
 
     from .graph import MethodGraph
 
@@ -77,19 +79,27 @@ class InvalidOutputError(RuntimeError):
         super().__init__("the exported program is not valid:\n" + "\n".join(map(str, findings)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Artifact:
     """What `export` gives: a program, ready to be saved.
 
+    It shares nothing with the model, whose weights may change or go.
+
     Attributes:
-        file: The program file in memory.
-        pte: Its bytes.
+        pte: The bytes of the file.
         report: How it came about.
     """
 
-    file: PteFile = field(repr=False)
     pte: bytes = field(repr=False)
     report: Report
+
+    @cached_property
+    def file(self) -> PteFile:
+        """The program file, read when first asked for; its data are views of `pte`.
+
+        What is changed in it is what `save` writes; `pte` stays as it was exported.
+        """
+        return PteFile.from_bytes(self.pte)
 
     @property
     def program(self) -> Program:
@@ -220,7 +230,12 @@ def _getters(constant_methods: object) -> dict[str, Any]:
     for name in constant_methods:
         if not isinstance(name, str):
             raise TypeError(f"constant_methods has the name {name!r}; expected a string")
-    return dict(constant_methods)
+        check_constant(name, constant_methods[name])
+    hosted = HostCopies()
+    return {
+        name: pytree.tree_map_only(torch.Tensor, hosted.copy_of, value)
+        for name, value in constant_methods.items()
+    }
 
 
 def _check_examples(args: object, kwargs: object) -> None:
@@ -267,9 +282,10 @@ class _Lowering:
 
     def decomposed(self, programs: Mapping[str, ExportedProgram]) -> list[MethodGraph]:
         captured, unsupported = [], []
+        hosted = HostCopies()
         with self.report.stage("decompose"):
             for name, program in programs.items():
-                method, refused = capture(name, program)
+                method, refused = capture(name, program, hosted)
                 captured.append(method)
                 unsupported += refused
             if self.config.share_mutable_buffers:
@@ -383,9 +399,10 @@ class _Lowering:
                 self.named_data,
                 constant_plans,
             )
-            data = file.to_bytes()
+            # Of all that was collected for it, only the bytes outlive this.
+            pte = file.to_bytes()
         with self.report.stage("validate"):
-            errors = [finding for finding in validate(data) if finding.level == "error"]
+            errors = [finding for finding in validate(pte) if finding.level == "error"]
         if errors:
             raise InvalidOutputError(errors)
-        return Artifact(file, data, self.report)
+        return Artifact(pte, self.report)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import torch
 from torch import fx
@@ -59,10 +59,12 @@ class _Memory:
     Attributes:
         version: How often it has been written to.
         placeholder: The input that it belongs to, if it does.
+        writer: What wrote to it first, if a node did.
     """
 
     version: int = 0
     placeholder: fx.Node | None = None
+    writer: fx.Node | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -283,6 +285,7 @@ class _Sweep:
             changed.append((tensor, value))
         memory = tensor.memory
         memory.version += 1
+        memory.writer = memory.writer or self._source
         for one, new in changed:
             one.node, one.version = new, memory.version
         self._refuse_outside(memory)
@@ -444,20 +447,21 @@ class _Sweep:
             if tensor is None or tensor.memory.placeholder is None:
                 continue
             given = self._inputs[tensor.memory.placeholder]
-            if isinstance(given.value, torch.Tensor) and given.value.nbytes:
+            if _has_memory(given.value):
                 start = given.value.data_ptr()
                 ranges.append((start, start + _extent(given.value), given, tensor.memory))
         ranges.sort(key=lambda item: item[:2])
         reach: tuple[int, GraphInput, _Memory] | None = None
         for start, end, given, memory in ranges:
             if reach is not None and start < reach[0] and (memory.version or reach[2].version):
+                writer = memory.writer or reach[2].writer
                 self.unsupported.append(
                     Unsupported(
                         self._method.name,
                         f"{reach[1].name} and {given.name}",
                         "they share memory, and the model writes to it; "
                         "a program keeps them apart, so make one a view of the other in forward",
-                        None,
+                        None if writer is None else source_of(writer),
                     )
                 )
             if reach is None or end > reach[0]:
@@ -467,9 +471,14 @@ class _Sweep:
 def _memory_key(given: GraphInput) -> object:
     """Equal for placeholders of the very same memory, such as a buffer with two names."""
     value = given.value
-    if not isinstance(value, torch.Tensor) or value.nbytes == 0:
+    if not _has_memory(value):
         return None
     return value.data_ptr(), value.dtype, value.shape, value.stride()
+
+
+def _has_memory(value: object) -> TypeGuard[torch.Tensor]:
+    """Whether a value is a tensor with an address: not one on `meta`, and not an empty one."""
+    return isinstance(value, torch.Tensor) and not value.is_meta and value.nbytes > 0
 
 
 def _same_sizes(one: torch.Tensor, other: torch.Tensor) -> bool:

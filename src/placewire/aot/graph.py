@@ -140,12 +140,14 @@ class MethodGraph:
 def source_of(node: fx.Node) -> str | None:
     """The line of the user's code that a node comes from: `model.py:12 in forward: x + 1`.
 
-    That is the innermost line outside of torch, if there is one.
+    That is the innermost line outside of torch, if there is one. What has no trace, such as an
+    input or a constant, has the line of the first that uses it and has one.
     """
-    frames = frames_of(node)
-    mine = [frame for frame in frames if not (frame.filename or "").startswith(_TORCH)]
-    if not frames:
+    traces = map(frames_of, (node, *node.users))
+    frames = next(filter(None, traces), None)
+    if frames is None:
         return None
+    mine = [frame for frame in frames if not (frame.filename or "").startswith(_TORCH)]
     frame = (mine or frames)[-1]
     return f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.context or ''}".rstrip(": ")
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING
 
 import torch
-from placewire_schema.program import CompileSpec
 from torch import fx
 from torch._ops import OpOverload
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
@@ -22,12 +21,22 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 
 from .control_flow import drop_unused_operands
 from .delegates import body_constants, constants_of, insert_delegates, is_delegate_call
+from .partition_types import (
+    Backend,
+    NodePredicate,
+    Partition,
+    Partitioner,
+    checked_backend,
+    checked_compile_specs,
+    checked_operators,
+    checked_partitions,
+    checked_predicate,
+)
 
 if TYPE_CHECKING:
-    from torch.export import ExportedProgram
+    from placewire_schema.program import CompileSpec
 
     from .graph import GraphInput, MethodGraph
-    from .named_data import CompiledPart
     from .target import Compat
 
 __all__ = [
@@ -43,74 +52,6 @@ __all__ = [
     "propose_partitions",
 ]
 
-NodePredicate: TypeAlias = Callable[[fx.Node], bool]
-
-
-@runtime_checkable
-class Backend(Protocol):
-    """What compiles a part of a graph ahead of time.
-
-    Attributes:
-        id: The name under which a runtime finds the backend that runs the result.
-    """
-
-    @property
-    def id(self) -> str: ...
-
-    def preprocess(
-        self, subgraph: ExportedProgram, compile_specs: Sequence[CompileSpec], /
-    ) -> bytes | CompiledPart:
-        """Compile a part of a graph.
-
-        Args:
-            subgraph: The part, as an exported program. Its parameters and constants are those that
-                the delegate is to bring with it; it must not be changed.
-            compile_specs: What the partitioner says about it.
-
-        Returns:
-            What the program file holds for the runtime's half of the backend: a blob, alone or
-            with data that it looks up by name.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """Nodes that become one delegate.
-
-    No path may lead from one of them out of the partition and back into it.
-
-    Attributes:
-        nodes: The nodes, in any order.
-        backend: What compiles them.
-        compile_specs: What it is told. `target_device` names the device that it runs on; without,
-            its inputs and outputs are on the CPU.
-    """
-
-    nodes: tuple[fx.Node, ...]
-    backend: Backend
-    compile_specs: tuple[CompileSpec, ...] = ()
-
-
-@runtime_checkable
-class Partitioner(Protocol):
-    """What chooses the parts of a graph that a backend gets.
-
-    Attributes:
-        preserved: Operators that it wants to see as they are, although the target has no kernel for
-            them. Where it leaves one alone in the end, it is decomposed after all.
-    """
-
-    @property
-    def preserved(self) -> Container[OpOverload]: ...
-
-    def partition(self, method: MethodGraph, /) -> Sequence[Partition]:
-        """Choose the partitions of a method, or of one of its bodies of control flow.
-
-        Nodes that an earlier partitioner took stand in the graph as calls of delegates.
-        """
-        ...
-
 
 class PredicatePartitioner:
     """Gives a backend every operator for which a function says yes.
@@ -123,6 +64,9 @@ class PredicatePartitioner:
         backend: The backend.
         compile_specs: What it is told of each partition.
         preserved: Operators that are not to be decomposed before. Default: none.
+
+    Raises:
+        TypeError: An argument is not of the kind described here.
     """
 
     def __init__(
@@ -133,9 +77,13 @@ class PredicatePartitioner:
         *,
         preserved: Container[OpOverload] = frozenset(),
     ) -> None:
-        self._supports = supports
-        self.backend = backend
-        self.compile_specs = tuple(compile_specs)
+        if not isinstance(preserved, Container):
+            raise TypeError(
+                f"preserved is a {type(preserved).__name__}; expected a set of operators"
+            )
+        self._supports = checked_predicate(supports)
+        self.backend = checked_backend(backend)
+        self.compile_specs = checked_compile_specs(compile_specs)
         self.preserved = preserved
 
     def partition(self, method: MethodGraph) -> list[Partition]:
@@ -159,7 +107,7 @@ class OperatorPartitioner(PredicatePartitioner):
         backend: Backend,
         compile_specs: Iterable[CompileSpec] = (),
     ) -> None:
-        self.operators = frozenset(operators)
+        self.operators = checked_operators(operators)
         super().__init__(
             lambda node: node.target in self.operators,
             backend,
@@ -323,6 +271,7 @@ def partition(method: MethodGraph, partitioner: Partitioner, compat: Compat) -> 
 
     Raises:
         PartitionError, InvalidArgumentError: As `insert_delegates`.
+        TypeError: The partitioner gives anything but partitions.
     """
     _partition(method, partitioner, constants_of(method), compat)
 
@@ -333,7 +282,7 @@ def _partition(
     constants: Mapping[fx.Node, GraphInput],
     compat: Compat,
 ) -> None:
-    insert_delegates(method, partitioner.partition(method), constants, compat)
+    insert_delegates(method, checked_partitions(partitioner, method), constants, compat)
     for body, inside in body_constants(method, constants):
         _partition(body, partitioner, inside | constants_of(body), compat)
     drop_unused_operands(method)  # constants that are in blobs now

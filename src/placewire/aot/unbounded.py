@@ -55,11 +55,10 @@ def _find(method: MethodGraph, known: set[object], found: list[Unsupported]) -> 
 
 
 def _refusal(method: MethodGraph, node: fx.Node, name: str | None, dimension: int) -> Unsupported:
-    lines = [source_of(node), *map(source_of, node.users)]
     return Unsupported(
         method.name,
         f"dimension {dimension} of {name or node.target}",
         "nothing bounds it; give it a maximum: torch.export.Dim(name, max=...) for an input, "
         "torch._check(size <= ...) for a size that depends on data",
-        next(filter(None, lines), None),
+        source_of(node),
     )

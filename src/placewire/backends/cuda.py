@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
 from placewire_schema.errors import InvalidArgumentError
 from placewire_schema.program import CompileSpec, DeviceType
 
 from placewire.aot.partition import EverythingPartitioner, PredicatePartitioner
+from placewire.aot.partition_types import checked_compile_specs
 from placewire.device import Device
 from placewire.placement import TARGET_DEVICE
 
@@ -28,7 +30,7 @@ class CudaPartitioner(PredicatePartitioner):
     copies. Nothing is decomposed before.
 
     Args:
-        device: The device, such as `cuda:1`. Default `cuda:0`.
+        device: The device: a text such as `cuda:1`, a `Device`, or torch's. Default `cuda:0`.
         supports: Tells whether a node is to go there. Default: all that can.
         backend: What compiles the parts. Default: `placewire.torch`.
         compile_specs: What it is told besides. A `target_device` among them is taken instead of
@@ -36,17 +38,20 @@ class CudaPartitioner(PredicatePartitioner):
 
     Raises:
         InvalidArgumentError: That is not a CUDA device; it is also a `ValueError`.
+        TypeError: An argument is not of the kind described here.
     """
 
     def __init__(
         self,
-        device: str | Device = "cuda:0",
+        device: str | Device | torch.device = "cuda:0",
         *,
         supports: NodePredicate = lambda _: True,
         backend: Backend | None = None,
         compile_specs: Iterable[CompileSpec] = (),
     ) -> None:
-        specs = tuple(compile_specs)
+        if not isinstance(device, str | Device | torch.device):
+            raise TypeError(f"device is {device!r}; expected a text such as 'cuda:0', or a Device")
+        specs = checked_compile_specs(compile_specs)
         given = [spec for spec in specs if spec.key == TARGET_DEVICE]
         text = bytes(given[0].value).decode("utf-8", "backslashreplace") if given else str(device)
         self.device = Device.parse(text.strip())
@@ -56,6 +61,6 @@ class CudaPartitioner(PredicatePartitioner):
             )
         if not given:
             specs += (CompileSpec(TARGET_DEVICE, str(self.device).encode()),)
-        backend = backend or TorchBackend()
+        backend = TorchBackend() if backend is None else backend
         everything = EverythingPartitioner(backend)
         super().__init__(supports, backend, specs, preserved=everything.preserved)

@@ -84,14 +84,14 @@ Status Binder::bind(std::size_t index, Preparation& preparation) {
   return jump ? bind_jump(index, jump) : Status();
 }
 
-std::vector<KernelArgument> Binder::kernel_arguments(schema::Vector<std::int32_t> arguments) const {
-  std::vector<KernelArgument> all;
-  all.reserve(arguments.size());
+Span<const KernelArgument> Binder::kernel_arguments(schema::Vector<std::int32_t> arguments) {
+  kernel_arguments_.clear();
   for (const std::int32_t argument : arguments) {
     const std::size_t value = checked(argument);
-    all.push_back({&(*state_.values)[value], facts_.is_fixed(value), facts_.is_constant(value)});
+    kernel_arguments_.push_back(
+        {&(*state_.values)[value], facts_.is_fixed(value), facts_.is_constant(value)});
   }
-  return all;
+  return kernel_arguments_;
 }
 
 Step& Binder::add_call(std::size_t index, Step::Kind kind, schema::Vector<std::int32_t> arguments) {
@@ -111,7 +111,7 @@ Step& Binder::add_call(std::size_t index, Step::Kind kind, schema::Vector<std::i
 
 Status Binder::bind_kernel(std::size_t index, const program::KernelCall& call) {
   const auto op = checked(call.op_index());
-  const std::vector<KernelArgument> arguments = kernel_arguments(call.args());
+  const Span<const KernelArgument> arguments = kernel_arguments(call.args());
   Result<std::unique_ptr<BoundKernel>> bound = state_.kernels[op]->bind(arguments);
   if (!bound.ok()) {
     return std::move(bound).error();
@@ -133,7 +133,7 @@ Status Binder::bind_kernel(std::size_t index, const program::KernelCall& call) {
 }
 
 bool Binder::bind_constant(std::size_t index, const program::KernelCall& call) {
-  const std::vector<KernelArgument> arguments = kernel_arguments(call.args());
+  const Span<const KernelArgument> arguments = kernel_arguments(call.args());
   Result<std::unique_ptr<BoundKernel>> bound =
       state_.kernels[checked(call.op_index())]->bind(arguments);
   if (!bound.ok() || bound.value() == nullptr) {
@@ -142,7 +142,7 @@ bool Binder::bind_constant(std::size_t index, const program::KernelCall& call) {
   state_.bound_kernels.push_back(std::move(bound).value());
   state_.constant_calls.push_back({static_cast<std::uint32_t>(index),
                                    state_.bound_kernels.back().get(),
-                                   arguments.back().value->tensor()});
+                                   arguments[arguments.size() - 1].value->tensor()});
   return true;
 }
 

@@ -35,8 +35,8 @@ class Binder {
   [[nodiscard]] bool bind_constant(std::size_t index, const schema::program::KernelCall& call);
   [[nodiscard]] Status bind_jump(std::size_t index, const schema::program::JumpFalseCall& jump);
 
-  [[nodiscard]] std::vector<KernelArgument> kernel_arguments(
-      schema::Vector<std::int32_t> arguments) const;
+  /// The arguments of a call, until the next call is asked for.
+  [[nodiscard]] Span<const KernelArgument> kernel_arguments(schema::Vector<std::int32_t> arguments);
   /// A step with arguments that stay where they are.
   Step& add_call(std::size_t index, Step::Kind kind, schema::Vector<std::int32_t> arguments);
 
@@ -45,6 +45,7 @@ class Binder {
   const std::vector<Instruction>& instructions_;
   const std::vector<OperatorFacts>& operators_;
   AllValueFacts& facts_;
+  std::vector<KernelArgument> kernel_arguments_;
 };
 
 }  // namespace placewire

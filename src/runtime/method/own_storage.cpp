@@ -31,7 +31,7 @@ std::size_t OwnStorage::request(Device device, std::size_t nbytes) {
 
 Status OwnStorage::allocate(std::vector<MemoryBlock>& blocks) {
   for (Block& block : blocks_) {
-    Result<MemoryBlock> allocated = MemoryBlock::create(block.nbytes, block.device);
+    Result<MemoryBlock> allocated = MemoryBlock::create_unset(block.nbytes, block.device);
     if (!allocated.ok()) {
       return std::move(allocated).error();
     }

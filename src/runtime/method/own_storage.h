@@ -8,7 +8,8 @@
 
 namespace placewire {
 
-/// Places for tensors, asked for one by one and then allocated at once.
+/// Places for tensors, asked for one by one and then allocated at once. Each must be written as a
+/// whole before it is read: nothing else sets them.
 class OwnStorage {
  public:
   /// Asks for a place, and returns its number.

@@ -76,9 +76,9 @@ bool Preparation::jumps_back() const noexcept {
 
 void Preparation::note_uses() {
   const auto values = state_.meta.plan().values();
+  planned_.resize(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const program::Tensor tensor = values[i].val_as_Tensor();
-    planned_.emplace_back();
     if (const auto at = tensor.allocation_info()) {
       const std::uint64_t begin =
           std::uint64_t{at.memory_offset_high()} << 32 | at.memory_offset_low();
@@ -139,11 +139,12 @@ void Preparation::note_call(std::size_t index, schema::Vector<std::int32_t> argu
 void Preparation::note_use(std::size_t index, std::size_t value, bool is_written) {
   facts_.each_part(value, [&](std::size_t part) {
     Use& use = uses_[part];
-    use.first = std::min(use.first, index);
-    use.last = index;
+    const auto instruction = static_cast<std::uint32_t>(index);
+    use.first = std::min(use.first, instruction);
+    use.last = instruction;
     use.writes += is_written ? 1 : 0;
     if (planned_[part]) {
-      touches_.push_back({index, part, is_written});
+      touches_.push_back({instruction, static_cast<std::uint32_t>(part), is_written});
     }
     return true;
   });
@@ -167,7 +168,7 @@ std::optional<Preparation::Result> Preparation::result_of(std::size_t index) {
 
 /// Finds who reads what a call has written, until something else is written in its place.
 bool Preparation::find_views(std::size_t index, Result& result) {
-  const Region& region = *planned_[result.value];
+  const Region& region = planned_[result.value];
   const auto first = std::upper_bound(
       touches_.begin(), touches_.end(), index,
       [](std::size_t instruction, const Touch& touch) { return instruction < touch.instruction; });
@@ -176,13 +177,13 @@ bool Preparation::find_views(std::size_t index, Result& result) {
     if (!spend()) {
       return false;
     }
-    if (!overlap(*planned_[touch->value], region)) {
+    if (!overlap(planned_[touch->value], region)) {
       continue;
     }
     if (touch->value == result.value) {
       result.last = touch->instruction;
     } else if (touch->is_written) {
-      if (same(*planned_[touch->value], region) && uses_[touch->value].first < touch->instruction) {
+      if (same(planned_[touch->value], region) && uses_[touch->value].first < touch->instruction) {
         return false;  // it may be written in place, through a view
       }
       until = touch->instruction;
@@ -207,14 +208,14 @@ bool Preparation::is_view(std::size_t index, std::size_t result, std::size_t val
   const TensorImpl* const tensor = state_.values->tensor(value);
   const ValueFacts& facts = facts_[value];
   const Use& use = uses_[value];
-  return same(*planned_[value], *planned_[result]) && tensor->is_static() && !facts.is_input &&
+  return same(planned_[value], planned_[result]) && tensor->is_static() && !facts.is_input &&
          !facts.is_output && !facts.is_replaced && !facts.is_pointed && use.writes == 0 &&
          use.first > index && !use.is_entangled;
 }
 
 bool Preparation::is_visible(const Region& region, std::size_t except) {
   return std::any_of(visible_.begin(), visible_.end(), [&](std::size_t value) {
-    return !spend() || (value != except && overlap(*planned_[value], region));
+    return !spend() || (value != except && overlap(planned_[value], region));
   });
 }
 
@@ -242,7 +243,7 @@ bool Preparation::is_computable(std::size_t index, const Result& result,
 }
 
 void Preparation::move(const Result& result, void* data, bool is_read_only, bool is_constant,
-                       std::optional<Region> region) {
+                       const Region& region) {
   const auto move_one = [&](std::size_t value) {
     TensorImpl& tensor = *state_.values->tensor(value);
     tensor.set_data(data);
@@ -276,7 +277,7 @@ void Preparation::end_result(std::size_t index, bool is_constant) {
   const Result& result = *results_[index];
   TensorImpl& tensor = *state_.values->tensor(result.value);
   if (is_constant) {
-    move(result, tensor.data(), true, true, std::nullopt);
+    move(result, tensor.data(), true, true, Region());
   } else {
     tensor.set_data(planned_data_);
   }
@@ -311,11 +312,11 @@ bool Preparation::alias(std::size_t index) {
   const bool is_output = facts_[result.value].is_output;
   // Outputs keep memory of their own if their source is more than a step on the way: the caller may
   // write to them, and reads them when the source may have changed.
-  if (is_output && (is_constant || !is_temporary(index, *regions_[source]))) {
+  if (is_output && (is_constant || !is_temporary(index, regions_[source]))) {
     return false;
   }
   if (!is_constant &&
-      is_written_between(index, is_output ? kNever : result.last, *regions_[source])) {
+      is_written_between(index, is_output ? kNever : result.last, regions_[source])) {
     return false;
   }
   move(result, from->data(), from->is_read_only(), is_constant, regions_[source]);
@@ -333,7 +334,7 @@ bool Preparation::same(const Region& left, const Region& right) noexcept {
 bool Preparation::is_temporary(std::size_t index, const Region& region) {
   const bool is_written = std::any_of(touches_.begin(), touches_.end(), [&](const Touch& touch) {
     return spend() && touch.is_written && touch.instruction < index && regions_[touch.value] &&
-           overlap(*regions_[touch.value], region);
+           overlap(regions_[touch.value], region);
   });
   return is_written && budget_ != 0 && !is_visible(region, kNever);
 }
@@ -343,8 +344,8 @@ bool Preparation::is_written_between(std::size_t after, std::size_t until, const
       touches_.begin(), touches_.end(), after,
       [](std::size_t instruction, const Touch& touch) { return instruction < touch.instruction; });
   for (auto touch = first; touch != touches_.end() && touch->instruction <= until; ++touch) {
-    const auto& at = regions_[touch->value];
-    if (!spend() || (touch->is_written && at && overlap(*at, region))) {
+    const Region& at = regions_[touch->value];
+    if (!spend() || (touch->is_written && at && overlap(at, region))) {
       return true;
     }
   }

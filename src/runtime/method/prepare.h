@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -39,24 +40,29 @@ class Preparation {
  private:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
+  // There is one of these for each value, so they are small: a program of 2 GiB has fewer than 2^32
+  // instructions.
+
   /// Where and how often the instructions use a value.
   struct Use {
-    std::size_t writes = 0;
-    std::size_t first = kNever;
-    std::size_t last = 0;
+    std::uint32_t writes = 0;
+    std::uint32_t first = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t last = 0;
     /// A move copies it, or copies to it; or it may be written by who does not say so.
     bool is_entangled = false;
   };
-  /// A part of a planned buffer.
+  /// A part of a planned buffer; nowhere if the buffer is 0.
   struct Region {
-    std::uint32_t buffer;
-    std::uint64_t begin;
-    std::uint64_t end;
+    std::uint32_t buffer = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+
+    explicit operator bool() const noexcept { return buffer != 0; }
   };
   /// A use of a tensor by an instruction, in the order of the file; reads before writes.
   struct Touch {
-    std::size_t instruction;
-    std::size_t value;
+    std::uint32_t instruction;
+    std::uint32_t value;
     bool is_written;
   };
   /// A result, and everything else that is only another view of it: exporters give a view that
@@ -84,7 +90,7 @@ class Preparation {
                                    const std::vector<bool>& results) const;
   /// Points a result and its views to other memory.
   void move(const Result& result, void* data, bool is_read_only, bool is_constant,
-            std::optional<Region> region);
+            const Region& region);
   [[nodiscard]] bool is_copy(std::size_t index, std::size_t source, std::size_t result) const;
   /// Whether something writes to a region after one instruction and until another.
   [[nodiscard]] bool is_written_between(std::size_t after, std::size_t until, const Region& region);
@@ -106,9 +112,9 @@ class Preparation {
   /// Values that are seen from outside: inputs, outputs, buffers of the model.
   std::vector<std::size_t> visible_;
   /// Where each value was planned.
-  std::vector<std::optional<Region>> planned_;
+  std::vector<Region> planned_;
   /// Where each value is: where it was planned at first, then where what it shares memory with is.
-  std::vector<std::optional<Region>> regions_;
+  std::vector<Region> regions_;
   OwnStorage storage_;
   /// The place in the storage for the result of each instruction; kNever if it is not computed.
   std::vector<std::size_t> places_;

@@ -58,8 +58,8 @@ Count count(program::ExecutionPlan plan) noexcept {
 
 }  // namespace
 
-/// The block, from which objects are taken one after the other. Those of the strictest alignment
-/// come first, so that nothing lies between them.
+/// The block, from which objects are taken one after the other, each to be written once. Those of
+/// the strictest alignment come first, so that nothing lies between them.
 class Values::Layout {
  public:
   explicit Layout(const Count& counted)
@@ -70,22 +70,12 @@ class Values::Layout {
                               counted.bools * sizeof(bool)]),
         next_(memory_.get()) {}
 
-  /// The next `size` objects, which do not live yet.
+  /// Room for the next `size` objects.
   template <typename T>
   [[nodiscard]] Span<T> take(std::size_t size) noexcept {
     T* const first = reinterpret_cast<T*>(next_);
     next_ += size * sizeof(T);
     return {first, size};
-  }
-
-  /// The next `size` objects, each the default one.
-  template <typename T>
-  [[nodiscard]] Span<T> make(std::size_t size) noexcept {
-    const Span<T> objects = take<T>(size);
-    for (T& object : objects) {
-      new (&object) T();
-    }
-    return objects;
   }
 
   [[nodiscard]] std::unique_ptr<std::byte[]> release() noexcept { return std::move(memory_); }
@@ -101,11 +91,11 @@ class Values::Filling {
   Filling(Values& values, Layout& layout, const Count& counted, Span<const Device> devices)
       : values_(values),
         devices_(devices),
-        integers_(layout.make<std::int64_t>(counted.integers)),
-        items_(layout.make<EValue*>(counted.items)),
-        doubles_(layout.make<double>(counted.doubles)),
-        owners_(layout.make<std::uint32_t>(counted.tensors)),
-        bools_(layout.make<bool>(counted.bools)) {
+        integers_(layout.take<std::int64_t>(counted.integers)),
+        items_(layout.take<EValue*>(counted.items)),
+        doubles_(layout.take<double>(counted.doubles)),
+        owners_(layout.take<std::uint32_t>(counted.tensors)),
+        bools_(layout.take<bool>(counted.bools)) {
     values.integers_ = integers_;
     values.owners_ = owners_;
   }
@@ -194,13 +184,14 @@ class Values::Filling {
 Values::Values(const program::ExecutionPlan& plan, Span<const Device> devices) {
   const Count counted = count(plan);
   Layout layout(counted);
-  values_ = layout.make<EValue>(counted.values);
-  own_tensors_ = layout.make<TensorImpl*>(counted.values);
+  values_ = layout.take<EValue>(counted.values);
+  own_tensors_ = layout.take<TensorImpl*>(counted.values);
   tensors_ = layout.take<TensorImpl>(counted.tensors);
   Filling filling(*this, layout, counted, devices);
   const auto values = plan.values();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values_[i] = filling.value(i, values[i]);
+    own_tensors_[i] = nullptr;
+    new (&values_[i]) EValue(filling.value(i, values[i]));
   }
   memory_ = layout.release();
 }

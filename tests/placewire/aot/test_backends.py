@@ -5,17 +5,27 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 import torch
 from placewire_schema.errors import InvalidArgumentError
-from placewire_schema.program import CompileSpec
+from placewire_schema.program import (
+    CompileSpec,
+    DeviceType,
+    JumpFalseCall,
+    NonConstBufferDevice,
+    Tensor,
+)
 from torch.export import ExportedProgram
 
 from placewire.aot import Artifact, export
-from placewire.aot.partition import EverythingPartitioner
+from placewire.aot.partition import EverythingPartitioner, OperatorPartitioner
 from placewire.backends import CudaPartitioner, TorchBackend
 from placewire.device import Device
+from placewire.placement import tensor_device
+from tests.placewire.aot.demo_backend import ADD, module
+from tests.placewire.aot.lowered import arguments, plan_of, steps
 
 
 def model() -> torch.nn.Module:
@@ -133,3 +143,95 @@ class TestCudaPartitioner:
         report = artifact.report.methods["forward"]
         assert report.delegates == 2
         assert report.operators["aten::sigmoid.out"] == 1
+
+    @pytest.mark.parametrize(
+        ("whole", "shape"),
+        [
+            (lambda: module(lambda x: x + x), (3, 4)),
+            (lambda: torch.nn.Linear(4, 2), (3, 4)),
+            (lambda: torch.nn.Conv2d(3, 16, 3, padding=1), (1, 3, 8, 8)),
+        ],
+        ids=["add", "linear", "conv2d"],
+    )
+    def test_what_it_can_all_take_is_one_delegate(
+        self, whole: Callable[[], torch.nn.Module], shape: tuple[int, ...]
+    ) -> None:
+        artifact = export(whole(), (torch.ones(shape),), partitioners=[CudaPartitioner()])
+        assert steps(artifact) == ["et_copy::_h2d_copy", "delegate", "et_copy::_d2h_copy"]
+
+    def test_what_its_delegates_take_and_give_is_in_a_buffer_of_its_device(self) -> None:
+        artifact = lowered()
+        (taken_and_given,) = arguments(artifact, "delegate")
+        assert len(taken_and_given) == 2
+        plan = plan_of(artifact)
+        for index in taken_and_given:
+            tensor = plan.values[index].val
+            assert isinstance(tensor, Tensor)
+            assert tensor_device(tensor) == Device.parse("cuda:1")
+            assert tensor.allocation_info is not None
+            assert plan.non_const_buffer_device == [
+                NonConstBufferDevice(tensor.allocation_info.memory_id, DeviceType.CUDA, 1)
+            ]
+
+    def test_a_parameter_of_two_delegates_is_in_both_blobs(self) -> None:
+        # The sine between the two sums stays on the CPU.
+        partitioner = CudaPartitioner(supports=lambda node: node.target is ADD)
+        artifact = export(
+            _Weighted(lambda x, weight: (x + weight).sin() + weight),
+            (torch.ones(3, 4),),
+            partitioners=[partitioner],
+        )
+        assert [list(part.state_dict) for part in _parts(artifact)] == [
+            ["weight"],
+            ["weight"],
+        ]
+        assert artifact.report.methods["forward"].copies["H2D"].count == 2
+
+    def test_a_parameter_of_an_earlier_delegate_stays_with_it(self) -> None:
+        first = OperatorPartitioner([ADD], TorchBackend())
+        artifact = export(
+            _Weighted(lambda x, weight: (x + weight).sin()),
+            (torch.ones(3, 4),),
+            partitioners=[first, CudaPartitioner()],
+        )
+        assert [list(part.state_dict) for part in _parts(artifact)] == [["weight"], []]
+
+    def test_of_a_branch_it_takes_what_is_inside(self) -> None:
+        def branching(x: torch.Tensor) -> object:
+            return torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
+
+        artifact = export(module(branching), (torch.ones(3, 4),), partitioners=[CudaPartitioner()])
+        inside = [[str(node.target) for node in _calls(part)] for part in _parts(artifact)]
+        assert ["aten.sin.default"] in inside
+        assert ["aten.cos.default"] in inside
+        (plan,) = artifact.program.execution_plan
+        jumps = [
+            instruction
+            for instruction in plan.chains[0].instructions
+            if isinstance(instruction.instr_args, JumpFalseCall)
+        ]
+        assert len(jumps) == 2
+
+
+class _Weighted(torch.nn.Module):
+    """Computes a function of its argument and a parameter."""
+
+    def __init__(self, function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3, 4))
+        self.function = function
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.function(x, self.weight)
+
+
+def _parts(artifact: Artifact) -> list[ExportedProgram]:
+    """What each delegate of `placewire.torch` computes, in their order."""
+    (plan,) = artifact.program.execution_plan
+    blobs = [bytes(artifact.file.delegate_blob(entry)) for entry in plan.delegates]
+    assert blobs
+    return [torch.export.load(io.BytesIO(blob)) for blob in blobs]
+
+
+def _calls(part: ExportedProgram) -> list[torch.fx.Node]:
+    return [node for node in part.graph.nodes if node.op == "call_function"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from torch import nn
 from placewire.aot import Artifact, export
 from placewire.pte import PteFile
 from placewire.validate import validate
+from tests.placewire.aot.test_other_devices import Remote
 
 
 def _export(**constant_methods: Any) -> Artifact:
+    torch.manual_seed(0)
     return export(nn.Linear(4, 2), (torch.zeros(1, 4),), constant_methods=constant_methods)
 
 
@@ -73,3 +76,32 @@ def test_the_name_of_a_method_cannot_be_that_of_a_constant_method() -> None:
 def test_what_a_program_cannot_hold_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match="the constant method bad gives set; expected tensors"):
         _export(bad=[1, {2}])
+
+
+def test_tensors_on_another_device_are_copied_to_the_host() -> None:
+    one, other = torch.ones(3), torch.full((3,), 2.0)  # of one size, so that addresses would do
+
+    def constants(move: Callable[[torch.Tensor], torch.Tensor]) -> dict[str, Any]:
+        turned = torch.arange(6.0).view(2, 3).t()
+        return {"a": move(one), "b": [move(other), {"c": move(one)}], "turned": move(turned)}
+
+    expected = _export(**constants(lambda tensor: tensor))
+    assert _export(**constants(Remote)).pte == expected.pte
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (torch.empty(3, device="meta"), "gives a tensor without data"),
+        (torch.eye(3).to_sparse(), "gives a tensor with the layout torch.sparse_coo; expected den"),
+    ],
+)
+def test_a_tensor_that_no_program_can_hold_is_refused_by_name(value: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^the constant method bad {message}"):
+        _export(bad=[1, value])
+
+
+def test_what_is_wrong_is_told_before_torch_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.export, "export", lambda *_, **__: pytest.fail("torch was asked"))
+    with pytest.raises(TypeError, match="the constant method bad gives set"):
+        _export(bad={2})

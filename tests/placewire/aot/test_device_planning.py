@@ -13,7 +13,7 @@ from placewire_schema.program import (
     Tensor,
 )
 
-from placewire.aot import ExportConfig, export
+from placewire.aot import Copies, ExportConfig, export
 from placewire.aot.passes import PassResult
 from placewire.aot.specs import specs_of
 from placewire.device import Device
@@ -65,6 +65,17 @@ class TestPlanning:
             assert found == tensor_device(tensor)
             end = tensor.allocation_info.memory_offset_low + 16
             assert end <= plan.non_const_buffer_sizes[tensor.allocation_info.memory_id]
+
+    def test_every_buffer_begins_at_offset_0(self) -> None:
+        partitioner = EachAlone([ADD], ["cuda:9", "cuda:3"])
+        plan = plan_of(lower(lambda a, b, c: (a + b) + c, 3, partitioner))
+        first: dict[int, int] = {}
+        for _, tensor in tensors(plan):
+            if (info := tensor.allocation_info) is not None:
+                assert info.memory_offset_high == 0
+                offset = first.get(info.memory_id, info.memory_offset_low)
+                first[info.memory_id] = min(offset, info.memory_offset_low)
+        assert first == {1: 0, 2: 0, 3: 0}
 
     def test_the_cpu_comes_first_and_devices_by_kind_and_index(self) -> None:
         partitioner = EachAlone([ADD], ["cuda:9", "cuda:3"])
@@ -143,6 +154,15 @@ class TestPlacewireRuntime:
         assert counts["et_copy::_d2h_copy"] == 1
         ((source, target, _),) = arguments(artifact, "placewire::d2d_copy")
         assert (device(artifact, source), device(artifact, target)) == (CUDA0, CUDA1)
+
+    def test_the_report_has_the_copies_of_every_direction_with_the_bytes_of_a_call(self) -> None:
+        partitioner = EachAlone([ADD], ["cuda:0", "cuda:1"])
+        artifact = lower(lambda a, b, c: (a + b) + c, 3, partitioner, config=PLACEWIRE)
+        assert artifact.report.methods["forward"].copies == {
+            "H2D": Copies(3, 3 * 16),
+            "D2D": Copies(1, 16),
+            "D2H": Copies(1, 16),
+        }
 
     def test_a_constant_of_a_delegate_is_uploaded_once_and_not_in_the_blob(self) -> None:
         artifact = export(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +122,37 @@ def test_an_artifact_shows_its_report_and_not_its_bytes() -> None:
     text = repr(export(_network(), (torch.zeros(2, 8),)))
     assert text.startswith("Artifact(report=Report(")
     assert len(text) < 2000
+
+
+def test_an_artifact_holds_the_weights_once() -> None:
+    network = nn.Linear(1024, 1024, bias=False)
+    tracemalloc.start()
+    try:
+        artifact = export(network, (torch.zeros(1, 1024),))
+        assert artifact.file.segments
+        gc.collect()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert network.weight.nbytes < len(artifact.pte) < held < 1.5 * network.weight.nbytes
+
+
+def test_weights_that_change_later_do_not_change_an_artifact(tmp_path: Path) -> None:
+    network = nn.Linear(8, 8)
+    artifact = export(network, (torch.zeros(1, 8),))
+    before = bytes(artifact.pte)
+    with torch.no_grad():
+        network.weight.fill_(7)
+    artifact.save(tmp_path / "m.pte")
+    assert artifact.pte == (tmp_path / "m.pte").read_bytes() == before
+
+
+def test_what_is_changed_in_the_file_of_an_artifact_is_saved(tmp_path: Path) -> None:
+    artifact = export(_network(), (torch.zeros(2, 8),))
+    artifact.program.execution_plan[0].name = "classify"
+    artifact.save(tmp_path / "m.pte")
+    (plan,) = PteFile.load(tmp_path / "m.pte").program.execution_plan
+    assert plan.name == "classify"
 
 
 @pytest.mark.parametrize(

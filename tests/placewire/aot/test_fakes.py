@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from torch.export import Dim
 
-from placewire.aot import export
 from placewire.aot.fakes import FakeValues
 
 
@@ -56,27 +55,6 @@ def test_symbolic_sizes_live_in_an_environment_of_our_own() -> None:
     assert size.node.shape_env is not node.meta["val"].fake_mode.shape_env
     assert fakes.upper_bound(size) == 9
     assert fakes.upper_bound(size * 2 + 1) == 19
-
-
-def test_exporting_leaves_the_shape_environment_as_it_was() -> None:
-    program = _exported()
-    (node,) = program.graph.find_nodes(op="placeholder")
-    environment = node.meta["val"].fake_mode.shape_env
-
-    def state() -> tuple[Any, ...]:
-        return (
-            len(environment.guards),
-            dict(environment.var_to_range),
-            dict(environment.replacements),
-            dict(environment.divisible),
-            len(environment.deferred_runtime_asserts),
-            environment.unbacked_symint_counter,
-        )
-
-    before = state()
-    assert before[1], "the size is symbolic"
-    export(program)
-    assert state() == before
 
 
 def test_tracing_leaves_mkldnn_as_it_was() -> None:

@@ -13,6 +13,7 @@ from torch import nn
 from placewire.aot import UnsupportedError, export
 from placewire.aot.capture import capture
 from placewire.aot.graph import MethodGraph
+from placewire.backends import CudaPartitioner
 
 _aten = torch.ops.aten
 
@@ -135,8 +136,12 @@ def test_buffers_that_overlap_are_refused_when_one_is_written_to() -> None:
         return self.part + x
 
     whole = torch.zeros(4)
-    with pytest.raises(UnsupportedError, match="they share memory, and the model writes to it"):
+    with pytest.raises(UnsupportedError) as caught:
         export(_Of(forward, whole=whole, part=whole[1:]), (torch.ones(3),))
+    (item,) = caught.value.unsupported
+    assert item.what == "whole and part"
+    assert item.reason.startswith("they share memory, and the model writes to it")
+    assert (item.source or "").endswith("in forward: self.whole.add_(1)")
 
 
 def test_buffers_that_overlap_are_exported_when_nothing_writes_to_them() -> None:
@@ -225,3 +230,54 @@ def test_an_operator_that_hides_a_write_to_its_argument_is_refused_by_name() -> 
 
     with pytest.raises(UnsupportedError, match=r"bump\.default: aten\.add_\.Tensor writes to an"):
         export(_Of(forward), (torch.ones(3),))
+
+
+def _listed(forward: Callable[..., Any], x: torch.Tensor, **settings: Any) -> list[str]:
+    """What is said to stand in the way of a model."""
+    with pytest.raises(UnsupportedError) as caught:
+        export(_Of(forward), (x,), **settings)
+    assert all(item.source and " in forward: " in item.source for item in caught.value.unsupported)
+    return [item.what for item in caught.value.unsupported]
+
+
+@pytest.mark.parametrize("partitioners", [[], [CudaPartitioner(supports=lambda _: False)]])
+def test_what_else_is_refused_is_listed_beside_a_write_that_nobody_can_follow(
+    partitioners: list[Any],
+) -> None:
+    def forward(self: Any, x: torch.Tensor) -> Any:
+        y = x + 1
+        y.expand(2, 3).zero_()
+        first = torch.lgamma(y.mul_(2))
+        return first, torch.cond(x.sum() > 0, torch.erfinv, torch.sin, (y,)), torch.igamma(x, x)
+
+    assert _listed(forward, torch.ones(3), partitioners=partitioners) == [
+        "aten.zero_.default",
+        "aten.lgamma.default",
+        "aten.erfinv.default",
+        "aten.igamma.default",
+    ]
+
+
+def test_what_follows_a_hidden_write_may_not_be_known_but_the_rest_is_listed() -> None:
+    library = torch.library.Library("placewire_test_hiding", "DEF")
+    library.define("bump(Tensor x) -> Tensor")
+    library.impl("bump", lambda x: x.add_(1) * 2, "CompositeImplicitAutograd")
+
+    def forward(self: Any, x: torch.Tensor) -> Any:
+        y = (x + 1).mul_(2)
+        return torch.erfinv(torch.ops.placewire_test_hiding.bump(y)), torch.lgamma(y)
+
+    found = _listed(forward, torch.ones(3))
+    assert found == ["placewire_test_hiding.bump.default", "aten.lgamma.default"]
+
+
+def test_a_write_in_a_branch_that_nobody_can_follow_leaves_the_rest_to_be_listed() -> None:
+    def forward(self: Any, x: torch.Tensor) -> Any:
+        def writes(x: torch.Tensor) -> torch.Tensor:
+            y = x + 1
+            y.expand(2, 3).zero_()
+            return y
+
+        return torch.cond(x.sum() > 0, writes, torch.sin, (x,)), torch.lgamma(x)
+
+    assert _listed(forward, torch.ones(3)) == ["aten.zero_.default", "aten.lgamma.default"]

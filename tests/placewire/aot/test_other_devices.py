@@ -10,10 +10,12 @@ from placewire_schema.program import Tensor
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from placewire.aot import UnsupportedError, export
+from placewire.aot import SharedBufferError, UnsupportedError, export
+from placewire.aot.capture import capture
 from placewire.aot.host_copies import HostCopies
 from placewire.backends import CudaPartitioner
 from placewire.pte import PteFile
+from tests.placewire.aot.stateful_methods import DECODER_CALLS, Decoder, methods_of, places_of
 
 
 class Remote(torch.Tensor):
@@ -140,6 +142,63 @@ def test_tensors_that_share_memory_on_a_device_share_it_on_the_host() -> None:
     assert one.data_ptr() + 2 * one.element_size() == other.data_ptr()
     assert torch.equal(other, torch.tensor([[2.0, 4.0], [3.0, 5.0]]))
     assert pytree.tree_map(type, (one, other)) == (torch.Tensor, torch.Tensor)
+
+
+@pytest.mark.parametrize("compat", ["executorch-1.5", "placewire"])
+@pytest.mark.parametrize("partitioners", [[], [CudaPartitioner("cuda:1")]], ids=["host", "device"])
+def test_buffers_that_methods_share_are_copied_too(compat: str, partitioners: list[Any]) -> None:
+    config = {"share_mutable_buffers": True, "compat": compat}
+    expected = export(_methods(), config=config, partitioners=partitioners)
+    artifact = export(
+        {name: _moved(program) for name, program in _methods().items()},
+        config=config,
+        partitioners=partitioners,
+    )
+    assert artifact.pte == expected.pte
+    assert len(set(places_of(artifact, "cache"))) == 1
+
+
+def test_methods_can_share_the_copies_of_their_tensors() -> None:
+    programs = methods_of(Decoder(), "prefill", "grow")
+    moved: dict[str, Remote] = {}
+    for program in programs.values():
+        for name, value in program.state_dict.items():
+            program.state_dict[name] = moved.setdefault(name, Remote(value.detach()))
+    Remote.copies = 0
+    export(programs)
+    assert Remote.copies == len(moved) == 3
+    hosted = HostCopies()
+    methods = [capture(name, program, hosted)[0] for name, program in programs.items()]
+    first, second = ({given.name: given.value for given in method.inputs} for method in methods)
+    assert all(first[name] is second[name] for name in moved)
+
+
+def test_methods_that_differ_in_a_buffer_are_named_wherever_it_is() -> None:
+    changed = Decoder()
+    changed.count += 1
+    methods = methods_of(Decoder(), "prefill") | methods_of(changed, "decode")
+    with pytest.raises(SharedBufferError) as caught:
+        export(
+            {name: _moved(program) for name, program in methods.items()},
+            config={"share_mutable_buffers": True},
+        )
+    assert list(map(str, caught.value.differences)) == [
+        "count: prefill and decode have different initial values"
+    ]
+
+
+def _methods() -> dict[str, torch.export.ExportedProgram]:
+    exported: dict[str, torch.export.ExportedProgram] = methods_of(Decoder(), *DECODER_CALLS)
+    return exported
+
+
+def test_buffers_without_data_are_not_taken_for_one() -> None:
+    module = Decoder().to("meta")
+    calls = {"grow": (torch.ones(4, device="meta"),)}
+    with pytest.raises(UnsupportedError) as caught:
+        export(methods_of(module, "grow", calls=calls))
+    found = {item.what for item in caught.value.unsupported}
+    assert found == {"the buffer cache", "the buffer count", "the buffer unused"}
 
 
 def test_parameters_without_data_are_refused_all_at_once() -> None:

@@ -91,6 +91,47 @@ def test_a_line_inside_torch_is_not_the_user_s() -> None:
     assert all(source and source.endswith("in forward: return self.pool(x)") for source in sources)
 
 
+def test_parts_of_branches_and_loops_are_listed_with_lines_of_the_user() -> None:
+    class Branching(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            x = torch.cond(x.sum() > 0, torch.lgamma, lambda x: x.igamma(x), (x,))
+            return torch.while_loop(lambda x: x.sum() > 0, lambda x: (torch.erfinv(x),), (x,))
+
+    with pytest.raises(UnsupportedError) as caught:
+        export(Branching(), (torch.randn(4, 4),))
+    found = {item.what: item.source for item in caught.value.unsupported}
+    assert list(found) == [
+        "aten.lgamma.default",
+        "aten.igamma.default",
+        "aten.erfinv.default",
+    ]
+    assert [source and source.partition("in forward: ")[2][:18] for source in found.values()] == [
+        "x = torch.cond(x.s",
+        "x = torch.cond(x.s",
+        "return torch.while",
+    ]
+    assert all(source and HERE in source for source in found.values())
+
+
+def test_what_has_no_line_of_its_own_has_that_of_what_uses_it() -> None:
+    class Casting(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            with torch.autocast("cpu", torch.bfloat16):
+                product = x @ x
+            return product, x * torch.tensor(1j).abs()
+
+    with pytest.raises(UnsupportedError) as caught:
+        export(Casting(), (torch.randn(4, 4),))
+    found = {
+        item.what: (item.source or "").partition("in forward: ")[2]
+        for item in caught.value.unsupported
+    }
+    assert found == {
+        "the constant lifted_tensor_0": "return product, x * torch.tensor(1j).abs()",
+        "wrap_with_autocast": "product = x @ x",
+    }
+
+
 def test_the_parts_of_all_methods_are_listed() -> None:
     programs = {
         name: torch.export.export(Calls(body), (torch.randn(4, 4),))

@@ -237,6 +237,19 @@ void tensors_go_through_several_devices() {
   }
 }
 
+void planned_memory_knows_the_device_of_each_buffer() {
+  const Simulated devices[2] = {Simulated(0), Simulated(1)};
+  const std::size_t sizes[] = {16, 32, 48, 64};
+  const Device places[] = {{}, {}, {DeviceType::CUDA, 0}, kCuda1};
+  const auto memory = placewire::PlannedMemory::create(sizes, places).value();
+  CHECK(memory->buffer_count() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(memory->size(i) == sizes[i] && memory->device(i) == places[i]);
+    CHECK(memory->is_host_memory(i) == (places[i] == Device{}));
+  }
+  CHECK(devices[0].device->live_bytes() == 48 && devices[1].device->live_bytes() == 64);
+}
+
 void a_state_on_a_device_has_its_initial_value() {
   const Simulated cuda;
   const auto method = loaded("device_state");
@@ -320,6 +333,7 @@ int main(int argc, char** argv) {
                         CASE(a_method_without_device_memory_is_on_the_host),
                         CASE(a_cpu_only_file_needs_no_device),
                         CASE(tensors_go_through_several_devices),
+                        CASE(planned_memory_knows_the_device_of_each_buffer),
                         CASE(a_state_on_a_device_has_its_initial_value),
                         CASE(a_constant_is_copied_by_an_instruction_only_once),
                         CASE(buffers_are_aligned_as_the_device_table_says),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from placewire_schema.program import Chain, ContainerMetadata, ExecutionPlan, TensorShapeDynamism
+from torch._subclasses import FakeTensor
 from torch.utils import _pytree as pytree
 
 from placewire.aot.specs import TensorSpec, scalar_type_of
@@ -16,7 +17,31 @@ from .values import ValueTable
 if TYPE_CHECKING:
     from .constants import ConstantPool
 
-__all__ = ["emit_constant_method"]
+__all__ = ["check_constant", "emit_constant_method"]
+
+
+def check_constant(method: str, value: object) -> None:
+    """See that a program can hold what a constant method gives.
+
+    Raises:
+        TypeError: There is something in it that a program cannot hold.
+        ValueError: A program cannot hold the dtype of a tensor.
+    """
+    for leaf in pytree.tree_leaves(value):
+        if isinstance(leaf, torch.Tensor):
+            if leaf.is_meta or isinstance(leaf, FakeTensor):
+                raise TypeError(f"the constant method {method} gives a tensor without data")
+            if leaf.layout is not torch.strided:
+                raise TypeError(
+                    f"the constant method {method} gives a tensor with the layout {leaf.layout}; "
+                    "expected dense tensors"
+                )
+            scalar_type_of(leaf.dtype)
+        elif leaf is not None and not isinstance(leaf, bool | int | float | str):
+            raise TypeError(
+                f"the constant method {method} gives {type(leaf).__name__}; expected tensors, "
+                "numbers, strings, bools or None, alone or in tuples, lists and dictionaries"
+            )
 
 
 def emit_constant_method(
@@ -29,18 +54,14 @@ def emit_constant_method(
 
     Args:
         name: Name of the method.
-        value: A tensor, number, string, bool or None, or any nesting of them in tuples, lists and
-            dictionaries.
+        value: A tensor on the host, number, string, bool or None, or any nesting of them in tuples,
+            lists and dictionaries, as `check_constant` lets through.
         constants: Where the data of tensors goes.
         initial_values: Where initial values would go; a constant has none.
-
-    Raises:
-        TypeError: There is something else in it.
-        ValueError: A program cannot hold the dtype of a tensor.
     """
     leaves, nesting = pytree.tree_flatten(value)
     table = ValueTable(constants, initial_values)
-    outputs = [_emit(name, leaf, table) for leaf in leaves]
+    outputs = [_emit(leaf, table) for leaf in leaves]
     return ExecutionPlan(
         name=name,
         container_meta_type=ContainerMetadata("", nesting_text(nesting)),
@@ -51,7 +72,7 @@ def emit_constant_method(
     )
 
 
-def _emit(method: str, leaf: Any, table: ValueTable) -> int:
+def _emit(leaf: Any, table: ValueTable) -> int:
     if isinstance(leaf, torch.Tensor):
         tensor = leaf.detach().contiguous()
         return table.tensor(
@@ -64,9 +85,4 @@ def _emit(method: str, leaf: Any, table: ValueTable) -> int:
                 constant=tensor,
             )
         )
-    if leaf is None or isinstance(leaf, bool | int | float | str):
-        return table.literal(leaf, "")
-    raise TypeError(
-        f"the constant method {method} gives {type(leaf).__name__}; expected tensors, numbers, "
-        "strings, bools or None, alone or in tuples, lists and dictionaries"
-    )
+    return table.literal(leaf, "")
