@@ -103,6 +103,27 @@ def test_the_report_is_json_if_wanted(models: Path, tmp_path: Path) -> None:
     assert report["seconds"].keys() >= {"torch.export", "decompose", "plan memory", "validate"}
 
 
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        ("-", "a program is not text, so it goes to a file"),
+        (".", ". is a folder; name a file in it"),
+        ("nowhere/m.pte", "the folder nowhere is not there; create it first"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_before_the_work(out: str, message: str) -> None:
+    result = run("export", "no_such_file.py:network", "-o", out)
+    assert result.code == 2
+    assert message in " ".join(result.err.replace("│", " ").split())
+
+
+def test_the_host_has_one_device(models: Path, tmp_path: Path) -> None:
+    result = run("export", f"{models}:network", "-o", tmp_path / "m.pte", "--device", "cpu:1")
+    assert result.code == 2
+    assert "cpu:1 is not there: the host is cpu:0" in result.err
+    assert not list(tmp_path.glob("*.pte"))
+
+
 def test_memory_that_methods_share_is_shown_once(stateful_models: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.pte"
     options = ["export", f"{stateful_models}:one_state", "-o", out, "--share-mutable-buffers"]

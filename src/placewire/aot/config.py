@@ -16,6 +16,8 @@ __all__ = ["ExportConfig", "PerMethod"]
 PerMethod = bool | dict[str, bool]
 """A setting for all methods, or for each by name; what a dictionary does not name is False."""
 
+_Alignment = Annotated[int, Field(ge=1, le=1 << 16, strict=True)]
+
 _PER_METHOD = ("skip_h2d_for_method_inputs", "skip_d2h_for_method_outputs")
 
 
@@ -25,8 +27,9 @@ class ExportConfig(BaseModel):
     Attributes:
         compat: The runtime that the program is for. `executorch-1.5` holds nothing that
             ExecuTorch's runtime does not know; `placewire` uses what ours can do besides.
-        alignment: Bytes to which the planner aligns every tensor in its buffer: a power of two.
-        constant_alignment: Bytes to which each constant is aligned: a power of two.
+        alignment: Bytes to which the planner aligns every tensor in its buffer: a power of two, at
+            most 65536, which is the largest page.
+        constant_alignment: Bytes to which each constant is aligned: likewise.
         planner: How hard the memory planner tries; see `placewire.planner`.
         skip_h2d_for_method_inputs: Inputs for delegates on a device are expected on the device of
             the first of them, in memory that the caller brings. What needs one elsewhere gets a
@@ -46,8 +49,8 @@ class ExportConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     compat: Compat = "executorch-1.5"
-    alignment: Annotated[int, Field(ge=1)] = 16
-    constant_alignment: Annotated[int, Field(ge=1)] = 16
+    alignment: _Alignment = 16
+    constant_alignment: _Alignment = 16
     planner: Mode = "fast"
     skip_h2d_for_method_inputs: PerMethod = False
     skip_d2h_for_method_outputs: PerMethod = False

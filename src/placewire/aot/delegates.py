@@ -17,6 +17,7 @@ from placewire.placement import TARGET_DEVICE
 from .control_flow import control_flow_of, is_control_flow, operands_of
 from .named_data import CompiledPart
 from .subgraph import Subgraph, cut
+from .user_code import calling
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -195,7 +196,7 @@ def insert_delegates(
         )
         _replace(method, nodes, subgraph, name)
     if partitions:
-        _put_in_order(method.graph)
+        _put_in_order(method)
 
 
 def _check(
@@ -203,9 +204,15 @@ def _check(
 ) -> None:
     """Refuse a partition that cannot become a delegate, whatever its surroundings are."""
     nodes, backend = partition.nodes, partition.backend.id
-    if not nodes or len(set(nodes)) < len(nodes) or any(node in taken for node in nodes):
-        raise PartitionError(f"partitions of {backend} are empty or overlap")
+    if not nodes:
+        raise PartitionError(f"a partition of {backend} has no nodes")
+    seen: set[fx.Node] = set()
     for node in nodes:
+        if node in taken:
+            raise PartitionError(f"a partition of {backend} has {node}, and so has another one")
+        if node in seen:
+            raise PartitionError(f"a partition of {backend} has {node} twice")
+        seen.add(node)
         if node not in position:
             raise PartitionError(f"a partition of {backend} has {node}, which is not in the graph")
         if not _can_be_delegated(node):
@@ -229,7 +236,9 @@ def lower_delegates(method: MethodGraph, named_data: NamedDataPool) -> None:
         NamedDataError: Two delegates give different data the same name, or one a name that is ours.
     """
     for name, delegate in method.delegates.items():
-        made: Any = delegate.backend.preprocess(delegate.program, delegate.compile_specs)
+        owner = f"{name} of {method.name} (backend {delegate.backend.id})"
+        with calling(f"preprocess for {owner}"):
+            made: Any = delegate.backend.preprocess(delegate.program, delegate.compile_specs)
         part: Any = CompiledPart(made) if isinstance(made, bytes) else made
         if not isinstance(part, CompiledPart) or not isinstance(part.blob, bytes):
             found = made.blob if isinstance(made, CompiledPart) else made
@@ -238,7 +247,6 @@ def lower_delegates(method: MethodGraph, named_data: NamedDataPool) -> None:
                 "expected bytes, alone or in a CompiledPart"
             )
         delegate.blob = part.blob
-        owner = f"{name} of {method.name} (backend {delegate.backend.id})"
         named_data.add(owner, part.named_data)
     for body in method.bodies.values():
         lower_delegates(body, named_data)
@@ -279,15 +287,28 @@ def _item(graph: fx.Graph, call: fx.Node, index: int, value: object) -> fx.Node:
     return item
 
 
-def _put_in_order(graph: fx.Graph) -> None:
+def _put_in_order(method: MethodGraph) -> None:
     """Move nodes behind what they use; those that need not be moved keep their order."""
+    graph = method.graph
     try:
         nodes = topo_sort(list(graph.nodes))
     except AssertionError:
-        raise PartitionError(
-            "a way leads out of a partition and back into it, directly or through others"
-        ) from None
+        raise PartitionError(_described_circle(method)) from None
     output = graph.output_node()
     for node in nodes:
         if node is not output:
             output.prepend(node)
+
+
+def _described_circle(method: MethodGraph) -> str:
+    """Which partitions cannot be called in any order."""
+    waiting = {node: set(node.all_input_nodes) for node in method.graph.nodes}
+    while ready := [node for node, sources in waiting.items() if not sources & waiting.keys()]:
+        for node in ready:
+            del waiting[node]
+    calls = [str(node.args[0]) for node in waiting if is_delegate_call(node)]
+    of = ", ".join(f"{name} (backend {method.delegates[name].backend.id})" for name in calls)
+    return (
+        f"in {method.name}, a way leads out of a partition and back into it, directly or through "
+        f"others: {of}; a partition must be convex"
+    )

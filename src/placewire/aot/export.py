@@ -31,8 +31,10 @@ from .joint_plan import plan_jointly
 from .layouts import make_layouts_explicit
 from .memory import MemoryPlan, plan_memory
 from .named_data import NamedDataPool
+from .names import checked_name
 from .partition import Partitioner, partition, preserved_operators
-from .passes import Pass, run_passes
+from .partition_types import checked_partitioner
+from .passes import Pass, checked_pass, run_passes
 from .recipes import Recipes
 from .report import Report, report_of
 from .residents import shared_homes
@@ -203,7 +205,7 @@ def _programs(
         )
     if not programs:
         raise ValueError("there is no method to export")
-    return dict(programs)
+    return {checked_name("the name of a method", name): each for name, each in programs.items()}
 
 
 def _config(config: object) -> ExportConfig:
@@ -230,6 +232,7 @@ def _getters(constant_methods: object) -> dict[str, Any]:
     for name in constant_methods:
         if not isinstance(name, str):
             raise TypeError(f"constant_methods has the name {name!r}; expected a string")
+        checked_name("the name of a constant method", name)
         check_constant(name, constant_methods[name])
     hosted = HostCopies()
     return {
@@ -254,15 +257,13 @@ def _are_exported(programs: object) -> bool:
 
 def _check_steps(partitioners: Sequence[object], passes: Sequence[object]) -> None:
     """Refuse what is no partitioner or pass before torch has spent time on the model."""
-    for name, steps, protocol in (
-        ("partitioners", partitioners, Partitioner),
-        ("passes", passes, Pass),
-    ):
+    for name, steps in (("partitioners", partitioners), ("passes", passes)):
         if not isinstance(steps, Sequence):
             raise TypeError(f"{name} is a {type(steps).__name__}; expected a list")
-        for step in steps:
-            if not isinstance(step, protocol) or isinstance(step, type):
-                raise TypeError(f"{name} has {step!r}, which is no {protocol.__name__}")
+    for partitioner in partitioners:
+        checked_partitioner(partitioner)
+    for step in passes:
+        checked_pass(step)
 
 
 @dataclass

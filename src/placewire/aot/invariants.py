@@ -68,7 +68,10 @@ class CheckedPass:
             InvalidGraphError: What it left cannot be emitted.
         """
         leaves = None if graph.out_spec is None else graph.out_spec.num_leaves
+        name = graph.name
         result = self.step(graph)
+        if graph.name != name:
+            raise InvalidGraphError(f"the pass {self.name} called {name} {graph.name!r}")
         if not isinstance(result, PassResult):
             raise TypeError(
                 f"the pass {self.name} gave {type(result).__name__}, expected a PassResult"
@@ -106,7 +109,7 @@ class CheckedPass:
         results: object = last.args[0] if last.args else None
         if not isinstance(results, tuple):
             found = type(results).__name__
-            self._refuse(method, f"output: it has a {found}; expected a tuple of results")
+            self._refuse(method, f"output: it has {found}; expected a tuple of results")
         elif count is not None and len(results) != count:
             self._refuse(method, f"output: there are {len(results)} results; expected {count}")
 
@@ -133,7 +136,7 @@ def _type_problem(node: fx.Node) -> str | None:
         for name, kind in _SPEC_TYPES:
             value = getattr(spec, name)
             if not isinstance(value, kind):
-                return f"{name} of its spec is {value!r}; expected a {kind.__name__}"
+                return f"{name} of its spec is {value!r}; expected {kind.__name__}"
         if not all(isinstance(size, int) for size in spec.sizes):
             return f"sizes of its spec are {spec.sizes}; expected whole numbers"
         if sorted(spec.dim_order) != list(range(len(spec.sizes))):
@@ -194,13 +197,32 @@ def _call_problem(node: fx.Node, target: Target, *, devices: bool) -> str | None
         return None
     if kernel_of(node.target, target) is None:
         return f"{target.name} has no kernel for {node.target}"
-    if not devices or _writes(node):
+    if _writes(node):
+        return None
+    if problem := _arguments_problem(node, node.target):
+        return problem
+    if not devices:
         return None
     for one in (node, *node.all_input_nodes):
         for spec in _tensors(one):
             if not spec.device.is_cpu:
                 return f"its kernel runs on the CPU, but {one.name} is on {spec.device}"
     return None
+
+
+def _arguments_problem(node: fx.Node, operator: OpOverload) -> str | None:
+    wanted = operator._schema.arguments
+    by_position = [argument for argument in wanted if not argument.kwarg_only]
+    if len(node.args) > len(by_position):
+        return f"it has {len(node.args)} arguments; {operator} takes {len(by_position)}"
+    names = {argument.name for argument in wanted}
+    if unknown := sorted(set(node.kwargs) - names):
+        return f"{operator} has no argument {unknown[0]}"
+    given = {argument.name for argument in by_position[: len(node.args)]} | node.kwargs.keys()
+    missing = [
+        each.name for each in wanted if not each.has_default_value() and each.name not in given
+    ]
+    return f"it lacks the argument {missing[0]} of {operator}" if missing else None
 
 
 def _writes(node: fx.Node) -> bool:

@@ -10,6 +10,9 @@ from placewire_schema.program import CompileSpec
 from torch import fx
 from torch._ops import OpOverload, OpOverloadPacket
 
+from .names import checked_name
+from .user_code import calling
+
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
@@ -24,6 +27,7 @@ __all__ = [
     "checked_backend",
     "checked_compile_specs",
     "checked_operators",
+    "checked_partitioner",
     "checked_partitions",
     "checked_predicate",
 ]
@@ -114,7 +118,24 @@ def checked_backend(backend: object) -> Backend:
             f"the id of the backend {type(backend).__name__} is {_described(backend.id)}; "
             "expected a string"
         )
+    checked_name(f"the id of the backend {type(backend).__name__}", backend.id)
     return backend
+
+
+def checked_partitioner(partitioner: object) -> Partitioner:
+    """A partitioner.
+
+    Raises:
+        TypeError: It is none, or what it preserves is no collection of operators.
+    """
+    if not isinstance(partitioner, Partitioner) or isinstance(partitioner, type):
+        raise TypeError(f"partitioners has {partitioner!r}, which is no Partitioner")
+    if not isinstance(partitioner.preserved, Container):
+        raise TypeError(
+            f"preserved of {type(partitioner).__name__} is {_described(partitioner.preserved)}; "
+            "expected a set of operators, which may be empty"
+        )
+    return partitioner
 
 
 def checked_predicate(supports: object) -> NodePredicate:
@@ -176,6 +197,7 @@ def checked_compile_specs(specs: object) -> tuple[CompileSpec, ...]:
             )
         if not isinstance(item.key, str):
             raise TypeError(f"a compile spec has the key {item.key!r}; expected a string")
+        checked_name("the key of a compile spec", item.key)
         if not isinstance(item.value, bytes | bytearray | memoryview):
             raise TypeError(
                 f"the compile spec {item.key} has the value {item.value!r}; expected bytes"
@@ -190,7 +212,11 @@ def checked_partitions(partitioner: Partitioner, method: MethodGraph) -> Sequenc
         TypeError: It gives anything but partitions; the message names the partitioner.
     """
     who = f"{type(partitioner).__name__}.partition"
-    made: object = partitioner.partition(method)
+    before = tuple(method.graph.nodes)
+    with calling(f"{who}, in {method.name}"):
+        made: object = partitioner.partition(method)
+    if tuple(method.graph.nodes) != before:
+        raise TypeError(f"{who} changed the graph of {method.name}; it only chooses nodes")
     if not isinstance(made, Iterable):
         raise TypeError(f"{who} gave {_described(made)}; expected a list of Partition")
     partitions = list(made)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from .user_code import calling
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from .graph import MethodGraph
 
-__all__ = ["Pass", "PassOrderError", "PassResult", "run_passes"]
+__all__ = ["Pass", "PassOrderError", "PassResult", "checked_pass", "run_passes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ def run_passes(
         facts: What holds of it already.
 
     Returns:
-        What each did, by name.
+        What each did, by name; of passes with one name, the later ones have a number behind it.
 
     Raises:
         PassOrderError: One requires what nothing before it ensures.
@@ -73,6 +77,34 @@ def run_passes(
                 f"the pass {step.name} requires {', '.join(missing)}; "
                 f"what holds where it runs: {', '.join(sorted(known)) or 'nothing'}"
             )
-        results[step.name] = step(graph)
+        with calling(f"the pass {step.name}, in {graph.name}"):
+            result = step(graph)
+        results[_unused(step.name, results)] = result
         known |= step.ensures
     return results
+
+
+def checked_pass(step: object) -> Pass:
+    """A pass.
+
+    Raises:
+        TypeError: It is none, or says something else about itself than a pass does.
+    """
+    if not isinstance(step, Pass) or isinstance(step, type):
+        raise TypeError(f"passes has {step!r}, which is no Pass")
+    name: object = step.name
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"the name of the pass {type(step).__name__} is {name!r}; expected a text")
+    for attribute in ("requires", "ensures"):
+        facts: object = getattr(step, attribute)
+        if not isinstance(facts, Set) or not all(isinstance(fact, str) for fact in facts):
+            raise TypeError(
+                f"{attribute} of the pass {name} is {facts!r}; expected a set of texts, "
+                'such as frozenset({"specs"})'
+            )
+    return step
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    numbered = (f"{name} ({number})" for number in count(2))
+    return name if name not in taken else next(each for each in numbered if each not in taken)

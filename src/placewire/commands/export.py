@@ -99,6 +99,7 @@ def export(
         stacktraces=stacktraces,
     )
     partitioners = _partitioners(device)
+    _check_writable(out)
     if not traceback:
         silence_torch()
     try:
@@ -126,6 +127,19 @@ def export(
         _show(out, artifact)
 
 
+def _check_writable(out: Path) -> None:
+    """Find before the work what would keep the result from being written after it."""
+    if str(out) == "-":
+        problem = "a program is not text, so it goes to a file; name one"
+    elif out.is_dir():
+        problem = f"{out} is a folder; name a file in it"
+    elif not out.absolute().parent.is_dir():
+        problem = f"the folder {out.parent} is not there; create it first"
+    else:
+        return
+    raise typer.BadParameter(problem, param_hint="--out")
+
+
 def _partitioners(device: str | None) -> list[Partitioner]:
     """What puts a whole model on a device; nothing if it stays on the CPU."""
     from placewire_schema.program import CompileSpec
@@ -142,6 +156,10 @@ def _partitioners(device: str | None) -> list[Partitioner]:
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--device") from None
     if target.is_cpu:
+        if target.index:
+            raise typer.BadParameter(
+                f"{device} is not there: the host is cpu:0", param_hint="--device"
+            )
         return []
     return [
         EverythingPartitioner(TorchBackend(), [CompileSpec(TARGET_DEVICE, str(target).encode())])

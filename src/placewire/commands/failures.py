@@ -41,7 +41,8 @@ def failure(what: str, error: Exception, *, whole: bool) -> str:
 def _summary(error: Exception) -> str:
     """Kind and first paragraph of an exception; torch adds pages for its own developers."""
     paragraph = str(error).strip().partition("\n\n")[0]
-    return f"{type(error).__name__}: {paragraph}" if paragraph else type(error).__name__
+    text = f"{type(error).__name__}: {paragraph}" if paragraph else type(error).__name__
+    return "\n    ".join([text, *getattr(error, "__notes__", ())])
 
 
 def _is_users(frame: traceback.FrameSummary) -> bool:

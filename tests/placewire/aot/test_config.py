@@ -15,7 +15,7 @@ def test_the_default_is_for_executorch_with_device_planning() -> None:
     assert config.alignment == 16
 
 
-@pytest.mark.parametrize("alignment", [0, 3, 24])
+@pytest.mark.parametrize("alignment", [0, 3, 24, 2**17, True, 16.0])
 def test_an_alignment_must_be_a_power_of_two(alignment: int) -> None:
     with pytest.raises(ValidationError, match="alignment"):
         ExportConfig(alignment=alignment)

@@ -86,6 +86,13 @@ def _take_all_meta(graph: MethodGraph) -> None:
     _relu(graph).meta.clear()
 
 
+def _set_arguments(*args: Any, **kwargs: Any) -> Callable[[MethodGraph], None]:
+    def spoil(graph: MethodGraph) -> None:
+        _relu(graph).args, _relu(graph).kwargs = args, kwargs
+
+    return spoil
+
+
 def _take_output(graph: MethodGraph) -> None:
     graph.graph.erase_node(graph.output)
 
@@ -123,18 +130,21 @@ def _spoil_a_body(graph: MethodGraph) -> None:
         (_set(pool=-2), r"relu_default: no size or pool is negative; found \[3\] and -2"),
         (_take_output, r"in forward: the last node is \w+; expected the output node"),
         (_empty, r"in forward: the graph is empty; expected the output node"),
-        (_set_results(None), r"output: it has a NoneType; expected a tuple of results"),
-        (_set_results([]), r"output: it has a immutable_list; expected a tuple of results"),
+        (_set_results(None), r"output: it has NoneType; expected a tuple of results"),
+        (_set_results([]), r"output: it has immutable_list; expected a tuple of results"),
         (_set_results(()), r"output: there are 0 results; expected 1"),
         (_take_all_meta, r'relu_default: it has no fake value in meta\["val"\]'),
         (_set_meta("spec", "x"), r'relu_default: meta\["spec"\] has a str; expected a TensorSpec'),
-        (_set(device="cuda:0"), r"device of its spec is 'cuda:0'; expected a Device"),
-        (_set(pool="fast"), r"pool of its spec is 'fast'; expected a int"),
-        (_set(scalar_type=6), r"scalar_type of its spec is 6; expected a ScalarType"),
+        (_set(device="cuda:0"), r"device of its spec is 'cuda:0'; expected Device"),
+        (_set(pool="fast"), r"pool of its spec is 'fast'; expected int"),
+        (_set(scalar_type=6), r"scalar_type of its spec is 6; expected ScalarType"),
         (_set(sizes=(2.5,)), r"sizes of its spec are \(2\.5,\); expected whole numbers"),
         (_set(dim_order=(5,)), r"dim_order of its spec is \(5,\) for 1 dimensions"),
         (_set(base="x"), r"base of its spec is 'x'; expected a TensorSpec"),
         (_view_itself, r"its spec is a view of itself, through base"),
+        (_set_arguments(), r"relu_default: it lacks the argument self of aten\.relu\.default"),
+        (_set_arguments(1, 2), r"relu_default: it has 2 arguments; aten\.relu\.default takes 1"),
+        (_set_arguments(1, fast=True), r"relu_default: aten\.relu\.default has no argument fast"),
         (_call_method, r"relu: it is a call_method; expected calls of operators"),
         (_add_placeholder, r"in forward: 2 placeholders for 1 inputs"),
         (
@@ -157,6 +167,14 @@ def test_a_pass_that_gives_no_result_is_named() -> None:
 
     with pytest.raises(TypeError, match="the pass spoil gave NoneType, expected a PassResult"):
         export(Network(), (torch.zeros(3),), passes=[Silent(lambda graph: None)])
+
+
+def test_a_pass_that_renames_the_method_is_named() -> None:
+    def rename(graph: MethodGraph) -> None:
+        graph.name = "other"
+
+    with pytest.raises(InvalidGraphError, match="the pass spoil called forward 'other'"):
+        export(Network(), (torch.zeros(3),), passes=[Spoiling(rename)])
 
 
 def test_a_pass_that_changes_nothing_is_let_through() -> None:

@@ -36,6 +36,24 @@ def test_passes_run_in_the_order_in_which_they_are_given() -> None:
     assert log == ["first on forward", "second on forward"]
 
 
+def test_passes_of_one_name_are_told_apart_in_the_report() -> None:
+    notes = _export(Noted("look", []), Noted("look", []), Noted("look", []))
+    assert list(notes) == ["look", "look (2)", "look (3)"]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (Noted("", []), "the name of the pass Noted is ''; expected a text"),
+        (Noted("x", [], requires=["specs"]), r"requires of the pass x is \['specs'\]; expected a"),  # type: ignore[arg-type]
+        (Noted("x", [], ensures=None), "ensures of the pass x is None; expected a set of texts"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_a_pass_says_of_itself_is_checked(step: Noted, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        _export(step)
+
+
 def test_what_a_pass_did_is_in_the_report() -> None:
     assert _export(Noted("look", [])) == {"look": "saw 3 nodes"}
 
