@@ -67,6 +67,9 @@ def generate(
             raise _failure("--schema needs --out DIR: say where the files go", WRONG_USAGE)
         if project is not None:
             raise _failure("--schema and --project exclude each other", WRONG_USAGE)
+        for folder in include or []:
+            if not folder.is_dir():
+                raise _failure(f"-I {folder}: there is no such folder", WRONG_USAGE)
         config = _configured(
             lambda config: config.command_line_project(
                 schema,

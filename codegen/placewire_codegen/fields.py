@@ -44,6 +44,9 @@ _BUILTIN_TYPES = {
     **{name: Type(kind=TypeKind.SCALAR, scalar=kind) for name, kind in BUILTIN_SCALARS.items()},
     "string": Type(kind=TypeKind.STRING),
 }
+_BUILTIN_VECTORS = {
+    name: Type(kind=TypeKind.VECTOR, element=element) for name, element in _BUILTIN_TYPES.items()
+}
 _ZERO = Default(0)
 _ZERO_FLOAT = Default(0.0)
 
@@ -58,13 +61,23 @@ def resolve_type(node: syntax.TypeNode, context: Context, known: Definitions) ->
     if isinstance(node, syntax.VectorType):
         if element.kind is TypeKind.UNION:
             context.require(Feature.VECTORS_OF_UNIONS, node)
-        return Type(kind=TypeKind.VECTOR, element=element)
+        return _vector_of(element, node.element.text, known)
     context.require(Feature.ARRAYS, node)
     length = read_integer(node.length.text)
     if not 1 <= length <= 0xFFFF:
         context.error(node.length, f"an array has 1 to 65535 elements, not {length}")
         return None
     return Type(kind=TypeKind.ARRAY, element=element, length=length)
+
+
+def _vector_of(element: Type, spelling: str, known: Definitions) -> Type:
+    """The type of a vector; there are far fewer than fields that have one."""
+    if element.ref is None:
+        return _BUILTIN_VECTORS[spelling]
+    found = known.vectors.get(element.ref)
+    if found is None:
+        found = known.vectors[element.ref] = Type(kind=TypeKind.VECTOR, element=element)
+    return found
 
 
 def _named_type(name: syntax.Identifier, context: Context, known: Definitions) -> Type | None:
@@ -224,7 +237,8 @@ def _check_enum_default(
         return
     if enum.bit_flags or type_.ref in known.unreadable:
         return
-    if any(member.value == default.value for member in enum.members):
+    values = known.values_of(type_.ref)
+    if values is not None and default.value in values.values():
         return
     if node.default is not None:
         context.error(node.default, f"enum `{enum.name}` has no member of value {default.value}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from operator import itemgetter
-from typing import TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -25,6 +25,29 @@ class Frozen(BaseModel):
     """Base of all model classes: immutable, and strict about unknown names."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def known(cls, values: dict[str, object]) -> Self:
+        """Make one of values that the front end has made itself, so that nothing is checked.
+
+        A schema has so many fields that checking each again would be a third of reading it.
+
+        Args:
+            values: All that the class has, in its order, in which a dump has it. Is kept.
+        """
+        made = object.__new__(cls)
+        assign = object.__setattr__  # the class itself is frozen
+        assign(made, "__dict__", values)
+        assign(made, "__pydantic_fields_set__", cls._names)
+        assign(made, "__pydantic_extra__", None)
+        assign(made, "__pydantic_private__", None)
+        return made
+
+    _names: ClassVar[set[str]]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        cls._names = set(cls.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +66,10 @@ class Location:
 
 
 class ScalarKind(str, Enum):
-    """The scalar types of FlatBuffers, named by their sized spelling (`ubyte` is `UINT8`)."""
+    """The scalar types of FlatBuffers, named by their sized spelling (`ubyte` is `UINT8`).
+
+    What is known of one is kept: it is asked for with every field.
+    """
 
     BOOL = "bool"
     INT8 = "int8"
@@ -57,30 +83,30 @@ class ScalarKind(str, Enum):
     FLOAT32 = "float32"
     FLOAT64 = "float64"
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes on the wire; also the alignment."""
         return _SCALAR_SIZES[self]
 
-    @property
+    @cached_property
     def is_float(self) -> bool:
         return self in (ScalarKind.FLOAT32, ScalarKind.FLOAT64)
 
-    @property
+    @cached_property
     def is_signed(self) -> bool:
         return self.value.startswith(("int", "float"))
 
-    @property
+    @cached_property
     def is_integer(self) -> bool:
         """True for the integer kinds; `bool` is not one of them."""
         return not self.is_float and self is not ScalarKind.BOOL
 
-    @property
+    @cached_property
     def minimum(self) -> int:
         """Least value of an integer kind or `bool`."""
         return -(1 << (8 * self.size - 1)) if self.is_signed else 0
 
-    @property
+    @cached_property
     def maximum(self) -> int:
         """Greatest value of an integer kind or `bool`."""
         if self is ScalarKind.BOOL:
@@ -245,20 +271,6 @@ class Field(Frozen):
     doc: tuple[str, ...] = ()
     attributes: dict[str, AttributeValue] = {}
 
-    @classmethod
-    def known(cls, **values: object) -> Field:
-        """Make a field of values that the front end has made itself, so that nothing is checked.
-
-        A schema has so many fields that checking each again would be a fifth of reading it.
-        """
-        field = cls.__new__(cls)
-        assign = object.__setattr__  # the class itself is frozen
-        assign(field, "__dict__", {**_ALL_FIELD_DEFAULTS, "attributes": {}, **values})
-        assign(field, "__pydantic_fields_set__", set(values))
-        assign(field, "__pydantic_extra__", None)
-        assign(field, "__pydantic_private__", None)
-        return field
-
     @property
     def is_mandatory(self) -> bool:
         """True if an absent value is an error: `required` by the wire or `present` by promise."""
@@ -271,10 +283,6 @@ class Field(Frozen):
         A deprecated field is not written any more, so it must be possible to leave it out.
         """
         return self.default_content is not None and not self.deprecated
-
-
-_ALL_FIELD_DEFAULTS = {name: info.default for name, info in Field.model_fields.items()}
-"""In the order of the class, in which a dump has them; what has no default is always given."""
 
 
 class TableDefinition(Definition):
@@ -365,6 +373,13 @@ class Schema(Frozen):
             for definitions in kinds
             for definition in sorted(definitions, key=lambda each: each.full_name)
         }
+
+    def has_own_name(self, member: UnionMember) -> bool:
+        """Whether a member goes by a name of its own: a string, or a type under an alias."""
+        if member.type.ref is None:
+            return True
+        definition = self.definitions[member.type.ref]
+        return member.name not in (definition.name, definition.full_name.replace(".", "_"))
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:

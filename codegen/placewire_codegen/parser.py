@@ -13,12 +13,11 @@ from typing import TypeVar
 from . import syntax
 from .diagnostics import Diagnostics, Note, Source, Span, closest
 from .lexer import END, FLOAT, IDENTIFIER, INTEGER, INVALID, STRING, Token
+from .plain_fields import LONGEST, plain_field
 from .syntax import Identifier
 from .token_stream import KEYWORDS, TokenStream, UnreadableError
 
 _DEEPEST_CALL = 64
-_PLAIN_FIELD = (IDENTIFIER, ":", IDENTIFIER, ";")
-_PLAIN_VECTOR = (IDENTIFIER, ":", "[", IDENTIFIER, "]", ";")
 
 _Entry = TypeVar("_Entry")
 
@@ -155,9 +154,11 @@ class _Parser(TokenStream):
 
     def _field(self) -> syntax.Field:
         first = self.token
-        plain = self._plain_type()
+        plain = plain_field(self.coming(LONGEST), self.doc(first))
         if plain is not None:
-            return syntax.Field(first, plain, None, (), self.doc(first))
+            field, length = plain
+            self.go_on(length)
+            return field
         name = self._first_name("a field or `}`")
         self.expect(":", f"`:` and the type of `{name.text}`")
         if self._begins_field():
@@ -174,22 +175,6 @@ class _Parser(TokenStream):
             default = self._value()
         self._end_field(f"field `{name.text}`")
         return syntax.Field(name, type_, default, attributes, self.doc(first))
-
-    def _plain_type(self) -> syntax.TypeNode | None:
-        """Step over `name: type;` or `name: [type];`, as most fields are, and return the type.
-
-        It is in the way of nothing: None, and the same position, if the field is anything else.
-        """
-        kinds = self.kinds(6)
-        if kinds[:4] == _PLAIN_FIELD:
-            type_ = self.at(2)
-            self.go_on(4)
-            return type_
-        if kinds == _PLAIN_VECTOR:
-            vector = syntax.VectorType(self.at(3), self.at(2).start, self.at(4).end)
-            self.go_on(6)
-            return vector
-        return None
 
     def _begins_field(self) -> bool:
         return self.token.kind == IDENTIFIER and self.begins_line() and self.peek().kind == ":"

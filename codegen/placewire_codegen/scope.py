@@ -75,6 +75,7 @@ class Scope:
     Attributes:
         complete: False if a file could not be read, so that an unknown name proves nothing.
         attributes: Names of the attributes that the schema has declared so far.
+        table_names: Names of all tables and structs, without their namespaces.
     """
 
     def __init__(self, symbols: Iterable[Symbol], *, complete: bool) -> None:
@@ -83,6 +84,7 @@ class Scope:
         self._symbols: dict[str, Symbol] = {}
         for symbol in symbols:
             self._symbols.setdefault(symbol.full_name, symbol)
+        self.table_names = {symbol.name for symbol in self._symbols.values() if symbol.is_table}
 
     def symbol(self, full_name: str) -> Symbol | None:
         """The declaration of that full name."""
@@ -143,6 +145,7 @@ class Definitions:
 
     Attributes:
         types: Types that refer to a definition, so that each is built once.
+        vectors: Those of vectors, by what they hold.
         unreadable: Names of enums that have members which could not be read.
     """
 
@@ -150,16 +153,24 @@ class Definitions:
     unions: dict[str, model.UnionDefinition] = field(default_factory=dict)
     structs: dict[str, model.StructDefinition] = field(default_factory=dict)
     types: dict[str, model.Type] = field(default_factory=dict)
+    vectors: dict[str, model.Type] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
+    _values: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def values_of(self, full_name: str) -> dict[str, int] | None:
         """Members of an enum, or tags of a union, by name; None if it is neither."""
+        values = self._values.get(full_name)
+        if values is not None:
+            return values
         if full_name in self.enums:
-            return {member.name: member.value for member in self.enums[full_name].members}
-        if full_name in self.unions:
-            tags = {member.name: member.tag for member in self.unions[full_name].members}
-            return {"NONE": 0, **tags}
-        return None
+            values = {member.name: member.value for member in self.enums[full_name].members}
+        elif full_name in self.unions:
+            values = {"NONE": 0}
+            values |= {member.name: member.tag for member in self.unions[full_name].members}
+        else:
+            return None
+        self._values[full_name] = values
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +211,8 @@ class Context:
             self.error(node, f"{feature.value} are not supported yet", hint=hint)
 
     def location(self, node: syntax.Place) -> model.Location:
-        return model.Location(*self.tree.source.declared_at(node.start))
+        path, line, column = self.tree.source.declared_at(node.start)
+        return model.Location(path, line, column)
 
     def doc(self, lines: syntax.Doc) -> tuple[str, ...]:
         """A doc comment without the blank that follows `///` and without blanks at line ends."""

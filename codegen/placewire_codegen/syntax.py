@@ -88,6 +88,9 @@ class InvalidLiteral(NamedTuple):
     end: int
 
 
+PlainLiteral: TypeAlias = IntegerLiteral | FloatLiteral | NameLiteral
+"""A value of one word, which is not quoted."""
+
 Value: TypeAlias = (
     IntegerLiteral
     | FloatLiteral

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from operator import attrgetter
 
 from . import syntax
 from .attributes import attribute_place, integer_attribute, read_attributes
@@ -35,6 +35,7 @@ _DERIVED_NAMES = {
     "ByteVector": "string",
 }
 _SUFFIXES = tuple(_DERIVED_NAMES)
+_ID = attrgetter("id")
 
 
 def resolve_table(node: syntax.TableNode, context: Context, known: Definitions) -> TableDefinition:
@@ -44,21 +45,20 @@ def resolve_table(node: syntax.TableNode, context: Context, known: Definitions) 
     _check_clashes(fields, context)
     complete = node.complete and len(fields) == len(node.fields)
     ids = _assign_ids(fields, complete, context)
-    return TableDefinition(
-        name=node.name.text,
-        namespace=context.namespace,
-        location=context.location(node.name),
-        doc=context.doc(node.doc),
-        attributes=attributes,
-        fields=tuple(
-            sorted(
-                (
-                    _field(field, id_, vtable_offset(id_), context)
-                    for field, id_ in zip(fields, ids, strict=True)
-                ),
-                key=lambda field: field.id,
-            )
-        ),
+    made = [
+        _field(field, id_, vtable_offset(id_), context)
+        for field, id_ in zip(fields, ids, strict=True)
+    ]
+    made.sort(key=_ID)
+    return TableDefinition.known(
+        {
+            "name": node.name.text,
+            "namespace": context.namespace,
+            "location": context.location(node.name),
+            "doc": context.doc(node.doc),
+            "attributes": attributes,
+            "fields": tuple(made),
+        }
     )
 
 
@@ -142,7 +142,8 @@ def _resolve_fields(
                 notes=[context.note("first declared here", previous)],
             )
             continue
-        _check_type_name(name, context)
+        if name.text in context.scope.table_names:
+            _check_type_name(name, context)
         if resolved is None:
             continue
         if "key" in resolved.attributes and can_be_key(resolved.type):
@@ -260,35 +261,29 @@ def _report_gap(owners: dict[int, ResolvedField], context: Context) -> None:
 
 
 def _field(field: ResolvedField, id_: int, offset: int, context: Context) -> Field:
-    node = field.node
-    value = None if field.default is None else field.default.value
+    node, type_, default, attributes, _, _, force_align, nested = field
+    value = None if default is None else default.value
+    is_string_key = "key" in attributes and type_.kind is TypeKind.STRING
     return Field.known(
-        name=node.name.text,
-        type=field.type,
-        id=id_,
-        offset=offset,
-        location=context.location(node.name),
-        default=value if isinstance(value, (int, float)) else None,
-        default_content=value if isinstance(value, (str, tuple)) else None,
-        optional=field.default is not None and value is None,
-        doc=context.doc(node.doc),
-        **(_from_attributes(field) if field.attributes else {}),
+        {
+            "name": node.name.text,
+            "type": type_,
+            "id": id_,
+            "offset": offset,
+            "location": context.location(node.name),
+            "default": value if isinstance(value, (int, float)) else None,
+            "default_content": value if isinstance(value, (str, tuple)) else None,
+            "optional": default is not None and value is None,
+            "required": "required" in attributes or is_string_key,
+            "present": "present" in attributes,
+            "deprecated": "deprecated" in attributes,
+            "key": "key" in attributes,
+            "force_align": force_align,
+            "nested": nested,
+            "doc": context.doc(node.doc),
+            "attributes": attributes,
+        }
     )
-
-
-def _from_attributes(field: ResolvedField) -> dict[str, Any]:
-    """What the attributes of a field say of it, by the names of the model."""
-    attributes = field.attributes
-    is_string_key = "key" in attributes and field.type.kind is TypeKind.STRING
-    return {
-        "required": "required" in attributes or is_string_key,
-        "present": "present" in attributes,
-        "deprecated": "deprecated" in attributes,
-        "key": "key" in attributes,
-        "force_align": field.force_align,
-        "nested": field.nested,
-        "attributes": attributes,
-    }
 
 
 def _extent(type_: Type, known: Definitions) -> Extent:

@@ -62,13 +62,9 @@ class TokenStream:
         """The token behind the one at the position."""
         return self._tokens[min(self.position + 1, len(self._tokens) - 1)]
 
-    def kinds(self, count: int) -> tuple[str, ...]:
-        """The kinds of the next tokens; fewer at the end of the file."""
-        return tuple([token[0] for token in self._tokens[self.position : self.position + count]])
-
-    def at(self, distance: int) -> Token:
-        """The token that many steps ahead, which must be there."""
-        return self._tokens[self.position + distance]
+    def coming(self, count: int) -> list[Token]:
+        """The next tokens; fewer at the end of the file."""
+        return self._tokens[self.position : self.position + count]
 
     def go_on(self, count: int) -> None:
         """Step over tokens that are known to be there, and not to be the last."""

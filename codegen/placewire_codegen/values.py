@@ -51,6 +51,13 @@ def read_default(
     """
     scalar = type_.scalar
     assert scalar is not None, "only scalars and enums have such defaults"
+    if isinstance(literal, syntax.IntegerLiteral) and scalar.is_integer:  # as most are
+        value = read_integer(literal.text)
+        return Default(value) if _fits(value, type_, literal, context) else None
+    if isinstance(literal, syntax.NameLiteral) and type_.ref is not None and literal.text != "null":
+        values = known.values_of(type_.ref)
+        if values is not None and literal.text in values:  # one member, as it nearly always is
+            return Default(values[literal.text])
     if isinstance(literal, syntax.InvalidLiteral):
         return None
     if isinstance(literal, (syntax.EmptyVectorLiteral, syntax.CallLiteral)):

@@ -54,7 +54,8 @@ std::shared_ptr<const void> owner_of(std::unique_ptr<BufferView> view) {
 ProgramPtr load(nb::handle buffer) {
   auto view = std::make_unique<BufferView>(buffer);
   const schema::Bytes bytes = view->bytes();
-  return value_or_raise(Program::load({bytes, owner_of(std::move(view))}));
+  const bool is_immutable = PyBytes_Check(buffer.ptr()) != 0;
+  return value_or_raise(Program::load({bytes, owner_of(std::move(view)), is_immutable}));
 }
 
 nb::object named_data(const Program& program, std::string_view key) {

@@ -17,6 +17,7 @@
 #include "planner.h"
 #include "programs.h"
 #include "python_kernels.h"
+#include "schema_walk.h"
 #include "tensors.h"
 
 namespace nb = nanobind;
@@ -70,4 +71,5 @@ NB_MODULE(_runtime, module) {
   placewire::bindings::bind_programs(module);
   placewire::bindings::bind_modules(module);
   placewire::bindings::bind_kernels(module);
+  placewire::bindings::bind_schema_walk(module);
 }

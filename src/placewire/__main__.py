@@ -6,6 +6,8 @@ command line is imported, since builds and editors run it again and again.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from pathlib import Path
 
@@ -42,9 +44,24 @@ def main() -> None:
         return
     if arguments in (["generate"], ["generate", "--check"]) and _has_nothing_to_generate():
         return
+    gc.disable()
     from placewire.cli import main as command_line
 
+    # Both together make all that is there old, or it would be visited right away.
+    gc.freeze()
+    gc.unfreeze()
+    gc.enable()
+    atexit.register(_leave_all)
     command_line()
+
+
+def _leave_all() -> None:
+    """Keep Python from visiting all objects when it ends, only to find that all of them can go.
+
+    Compiled classes have to be visited: nanobind takes what is left of them for leaks.
+    """
+    if not any(name.endswith(("._native", "._runtime")) for name in sys.modules):
+        gc.freeze()
 
 
 if __name__ == "__main__":

@@ -426,3 +426,24 @@ class DelegateDescription:
     @property
     def method(self) -> str:
         """Name of the method."""
+
+@final
+class SchemaWalk:
+    """The C++ class of that name; the rows are those of `evolution.walk_tables`.
+
+    Raises:
+        ValueError: A row refers to one that is not there.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[tuple[Any, ...]],
+        structs: Sequence[tuple[Any, ...]],
+        enums: Sequence[tuple[Any, ...]],
+        unions: Sequence[tuple[Any, ...]],
+        triggers: int,
+    ) -> None: ...
+    def find(
+        self, buffer: object, table: int, identifier: str, magic: str
+    ) -> list[str | None] | None:
+        """Return the path of each trigger's first part; None if a rule may be broken."""

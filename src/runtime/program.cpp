@@ -71,17 +71,19 @@ Result<std::shared_ptr<const Program>> Program::open(const std::string& path) {
 Result<std::shared_ptr<const Program>> Program::load(OwnedBytes file) {
   try {
     const std::size_t size = placewire::head_size(file.bytes);
-    std::unique_ptr<std::uint8_t[]> head(new std::uint8_t[size]);
-    if (size != 0) {
-      std::memcpy(head.get(), file.bytes.data(), size);
+    std::unique_ptr<std::uint8_t[]> copy;
+    if (!file.is_immutable && size != 0) {
+      copy.reset(new std::uint8_t[size]);
+      std::memcpy(copy.get(), file.bytes.data(), size);
     }
+    const schema::Bytes head(copy == nullptr ? file.bytes.data() : copy.get(), size);
     ValidationOptions options;
-    options.head_copy = schema::Bytes(head.get(), size);
+    options.head_copy = head;
     Validation validation = validate(file.bytes, options);
     if (!validation.is_loadable()) {
       return refused(validation.findings);
     }
-    std::shared_ptr<Program> loaded(new Program(std::move(file), std::move(head), size));
+    std::shared_ptr<Program> loaded(new Program(std::move(file), std::move(copy), head));
     loaded->warnings_ = std::move(validation.findings);
     return std::shared_ptr<const Program>(std::move(loaded));
   } catch (const std::bad_alloc&) {
@@ -89,11 +91,11 @@ Result<std::shared_ptr<const Program>> Program::load(OwnedBytes file) {
   }
 }
 
-Program::Program(OwnedBytes file, std::unique_ptr<std::uint8_t[]> head, std::size_t head_size)
+Program::Program(OwnedBytes file, std::unique_ptr<std::uint8_t[]> head_copy, schema::Bytes head)
     : file_(std::move(file)),
-      head_(std::move(head)),
-      view_(program::view_program(schema::Bytes(head_.get(), head_size))),
-      segment_base_(segment_base(schema::Bytes(head_.get(), head_size))) {}
+      head_copy_(std::move(head_copy)),
+      view_(program::view_program(head)),
+      segment_base_(segment_base(head)) {}
 
 Program::~Program() = default;
 

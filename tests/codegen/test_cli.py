@@ -204,6 +204,16 @@ def test_a_fresh_project_does_not_excuse_wrong_usage(
     assert not (project / "there").exists()
 
 
+@pytest.mark.parametrize("folder", ["nowhere", "garden.fbs"])
+def test_an_include_folder_must_be_there(project: Path, folder: str) -> None:
+    result = run("--schema", "garden.fbs", "--out", "there", "-I", folder)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"error: -I {folder}: there is no such folder\n",
+    )
+    assert not (project / "there").exists()
+
+
 def test_a_schema_of_ones_own_is_no_project(project: Path) -> None:
     result = run("--schema", "garden.fbs", "--out", "there", "--project", ".")
     assert (result.exit_code, result.stderr) == (

@@ -78,11 +78,21 @@ def test_the_front_end_needs_nothing_heavy_but_pydantic() -> None:
     assert not loaded & set(HEAVY)
 
 
-def test_a_field_that_is_not_checked_is_what_checking_would_give(schema: Schema) -> None:
+def test_what_is_not_checked_is_what_checking_would_give(schema: Schema) -> None:
     fields = [field for table in schema.tables for field in table.fields]
     assert len(fields) > 50
-    for field in fields:
-        values = {name: getattr(field, name) for name in field.model_fields_set}
-        checked = Field(**values)
-        assert Field.known(**values) == checked == field
-        assert field.model_dump_json() == checked.model_dump_json()
+    for made in (*fields, *schema.tables):
+        type_ = type(made)
+        values = {name: getattr(made, name) for name in type_.model_fields}
+        checked = type_(**values)
+        assert type_.known(values) == checked == made
+        assert made.model_fields_set == set(values)
+        assert made.model_dump_json() == checked.model_dump_json()
+
+
+def test_a_copy_of_what_is_not_checked_leaves_the_others_alone(schema: Schema) -> None:
+    first, second = schema.tables[0].fields[:2]
+    changed = first.model_copy(update={"doc": ("new",)})
+    assert changed.doc == ("new",) != first.doc
+    assert changed.model_fields_set == second.model_fields_set == set(Field.model_fields)
+    assert first.attributes is not second.attributes

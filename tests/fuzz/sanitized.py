@@ -4,9 +4,10 @@
 
 Builds the project with the sanitizers below build/sanitized, then sends COUNT (default 1000000)
 damaged copies of the corpus through the native codec (mutate_codec.py) and the C++ verifier
-(mutate_program.cpp), a tenth of that through PteFile and the validator (mutate_pte.py), and COUNT
-of them, of small programs besides, through the runtime (mutate_execution.cpp). The same COUNT and
-SEED give the same copies. It ends with the first error that a sanitizer reports.
+(mutate_program.cpp) and the walk by a schema as data (mutate_walk.cpp), a tenth of that through
+PteFile and the validator (mutate_pte.py), and COUNT of them, of small programs besides, through the
+runtime (mutate_execution.cpp). The same COUNT and SEED give the same copies.
+It ends with the first error that a sanitizer reports.
 Needs gcc, CMake, Ninja and nanobind; see `make develop`.
 """
 
@@ -22,6 +23,7 @@ import time
 from pathlib import Path
 
 from tests.fuzz.execution import EXECUTION_ENVIRONMENT, execution_driver, write_seeds
+from tests.fuzz.walk_description import walk_driver, write_program_description
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "sanitized"
@@ -117,6 +119,8 @@ def main(count: str = "1000000", seed: str = "1") -> None:
         *("tests/fuzz/mutate_program.cpp", "-o", driver),
     )
     run(driver, count, seed, *files)
+    walk = walk_driver(BUILD, COMPILER)
+    run(walk, count, seed, "program", write_program_description(BUILD), *files)
     execution = execution_driver(BUILD / "execution", COMPILER)
     seeds = write_seeds(BUILD / "seeds")
     run(execution, count, seed, *files, *seeds, environment=EXECUTION_ENVIRONMENT)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import importlib
 import json
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from placewire_codegen.config import OutputPaths, ProjectConfig
-from placewire_codegen.generate import generate
 
 from tests.schema.cpp.building import compilers
+from tests.schema.packages import generate_package
 
 PACKAGE = "contents_schema"
 SOURCE = Path(__file__).with_name("default_contents.cpp")
@@ -39,25 +37,10 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def ours(schema: Path) -> ModuleType:
     """The generated package, with the codec in Python."""
-    folder = schema.parent
-    output = OutputPaths(
-        python=Path(PACKAGE), cpp=Path("c"), nanobind=Path("n"), docs=Path("d"), bfbs=Path("b")
+    package = generate_package(
+        [Path(schema.name)], schema.parent, name=PACKAGE, targets=("python",)
     )
-    generate(
-        ProjectConfig(
-            root=folder,
-            schemas=(Path(schema.name),),
-            package=PACKAGE,
-            cpp_namespace="contents",
-            targets=("python",),
-            output=output,
-        )
-    )
-    sys.path.insert(0, str(folder))
-    try:
-        return importlib.import_module(f"{PACKAGE}._pure")
-    finally:
-        sys.path.remove(str(folder))
+    return package.module("_pure")
 
 
 @pytest.fixture(scope="module")

@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
-from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from placewire_codegen.config import OutputPaths, ProjectConfig
-from placewire_codegen.generate import generate
 
 from tests.schema.cpp.building import compilers
+from tests.schema.packages import Package, generate_package
 
 SCHEMA = Path(__file__).with_name("orchard.fbs")
 PROGRAM = Path(__file__).with_name("orchard.cpp")
@@ -25,32 +21,22 @@ ABSENT = ["c", "ac", "🍏"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, flatc: Path) -> Path:
-    """Where our package and headers and those of flatc are."""
+def generated(tmp_path_factory: pytest.TempPathFactory, flatc: Path) -> Package:
+    """Our package and headers, with those of flatc beside them."""
     root = tmp_path_factory.mktemp("orchard")
-    paths = {name: Path(name) for name in ("python", "cpp", "nanobind", "docs")}
-    paths["python"] = Path("orchard_schema")
-    generate(
-        ProjectConfig(
-            root=root,
-            schemas=(SCHEMA,),
-            package="orchard_schema",
-            cpp_namespace="placewire::schema",
-            targets=("python", "cpp"),
-            output=OutputPaths(**paths),
-        )
-    )
     subprocess.run([flatc, "--cpp", "-o", root / "peer", SCHEMA], check=True)
-    return root
+    return generate_package([SCHEMA], root, name="orchard_schema", targets=("python", "cpp"))
 
 
 @pytest.fixture(scope="module")
-def package(folder: Path) -> Iterator[ModuleType]:
-    sys.path.insert(0, str(folder))
-    try:
-        yield import_module("orchard_schema")
-    finally:
-        sys.path.remove(str(folder))
+def folder(generated: Package) -> Path:
+    """Where all of it is."""
+    return generated.folder
+
+
+@pytest.fixture(scope="module")
+def package(generated: Package) -> ModuleType:
+    return generated.module()
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +47,7 @@ def program(folder: Path, flatc: Path) -> Path:
     command = [
         *(compilers()[0], "-std=c++17", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Werror"),
         *("-isystem", str(flatc.parents[1] / "include"), "-isystem", str(folder / "peer")),
-        *("-I", str(folder / "cpp"), str(PROGRAM), "-o", str(output)),
+        *("-I", str(folder / "include"), str(PROGRAM), "-o", str(output)),
     ]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[:4000]

@@ -77,12 +77,14 @@ class Place:
         assert "Traceback" not in process.stderr, process.stderr
         return Run(process.returncode, process.stdout, process.stderr)
 
-    def git(self, *arguments: str) -> None:
+    def git(self, *arguments: str) -> str:
         identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        subprocess.run(
+        done = subprocess.run(
             ["git", *identity, *arguments],
             cwd=self.folder,
             check=True,
             capture_output=True,
+            text=True,
             env={**os.environ, **CLEAN},
         )
+        return done.stdout.strip()

@@ -160,6 +160,8 @@ def test_a_schema_that_does_not_parse_is_told_with_its_place(place: Place) -> No
         (("base.fbs/a", "head.fbs"), "base.fbs/a does not exist; name a file, a folder, "),
         (("git:main", "head.fbs"), "is in no Git repository"),
         (("--rules", "--format", "junit"), "--rules has no format junit"),
+        (("base.fbs", "head.fbs", "-I", "nowhere"), "-I nowhere: there is no such folder"),
+        (("base.fbs", "head.fbs", "-I", "base.fbs"), "-I base.fbs: there is no such folder"),
     ],
 )
 def test_wrong_usage_is_told(
@@ -202,6 +204,26 @@ def test_a_revision_that_does_not_exist_is_told(repository: Place) -> None:
     run = repository.compat("--against", "git:v9")
     assert (run.code, run.out) == (2, "")
     assert run.err.startswith("error: revision `v9` does not exist in ")
+
+
+def test_an_include_folder_must_have_been_there_at_some_time(repository: Place) -> None:
+    repository.write("old/part.fbs", "table Part { x: int; }\n")
+    repository.git("add", "old")
+    repository.git("commit", "-q", "-m", "old")
+    repository.git("rm", "-q", "-r", "old")
+    repository.git("commit", "-q", "-m", "new")
+    assert repository.compat("--against", "git:HEAD~", "-I", "old").code == 0
+    run = repository.compat("--against", "git:HEAD", "-I", "old")
+    assert (run.code, run.out) == (2, "")
+    assert "-I old: there is no such folder, nor was there at git:HEAD" in run.err
+
+
+def test_a_file_that_the_repository_has_lost_is_named(repository: Place) -> None:
+    blob = repository.git("rev-parse", "HEAD:schema/shop.fbs")
+    (repository.folder / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    run = repository.compat("--against", "git:HEAD")
+    assert (run.code, run.out) == (2, "")
+    assert "has no content for schema/shop.fbs: the clone is partial or damaged" in run.err
 
 
 def test_a_revision_cannot_be_an_option(repository: Place) -> None:
@@ -399,3 +421,4 @@ def test_a_rule_without_a_witness_to_its_finding_is_reported_as_our_fault(
     said = capsys.readouterr().err
     assert "error: no file shows FIELD_SAME_DEFAULT of shop.Item.price" in said
     assert "please report this" in said
+    assert said.count("shop.Item.price") == 1

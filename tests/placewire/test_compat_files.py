@@ -6,13 +6,17 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 
+from placewire.commands import compat, compat_files
 from tests.placewire.compat_place import Place
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +69,17 @@ def test_several_processes_find_the_same(models: Place) -> None:
     assert models.compat(*arguments, "--jobs", "2") == alone
 
 
+def test_a_folder_of_ten_thousand_files_is_read(models: Place) -> None:
+    (models.folder / "many").mkdir()
+    for number in range(10_000):
+        os.link(models.folder / "models/deep/mlp.pte", models.folder / f"many/{number}.pte")
+    run = models.compat("--files", "many/*.pte", "--against", "schema", "wider", "--format", "json")
+    assert run.code == 1
+    touched = [line for line in run.out.splitlines() if "FIELD_SAME_WIRE_TYPE" in line]
+    assert len(touched) == 10_000
+    assert run.err.endswith("10,000 files read, 10,000 with findings\n")
+
+
 def test_junit_and_github_have_all_findings(models: Place) -> None:
     arguments = ("schema", "wider", "--files", "models/**/mlp.pte", "--format")
     suite = ET.fromstring(models.compat(*arguments, "junit").out)
@@ -92,6 +107,73 @@ def test_a_damaged_file_does_not_stop_the_others(models: Place) -> None:
     ]
 
 
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_regular_file_is_told(models: Place, make: Callable[[Path], None]) -> None:
+    make(models.folder / "models/endless.pte")
+    run = models.compat("--files", "models/*.pte")
+    assert run.code == 1
+    assert run.out == "models/endless.pte: wire: the file: not a regular file [FILE_READABLE]\n"
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_a_device_that_is_named_is_told(models: Place, device: str) -> None:
+    run = models.compat("--files", device)
+    assert (run.code, run.out) == (
+        1,
+        f"{device}: wire: the file: not a regular file [FILE_READABLE]\n",
+    )
+
+
+GOLDEN = "schema/history/0.1.0/golden/executorch_flatbuffer.Tensor.*.bin"
+
+
+@pytest.mark.parametrize("root", ["executorch_flatbuffer.Tensor", "Tensor"])
+def test_files_of_another_table_are_read_with_its_name(models: Place, root: str) -> None:
+    count = len(list(models.folder.glob(GOLDEN)))
+    assert count > 1
+    run = models.compat("--files", GOLDEN, "--root", root)
+    assert (run.code, run.out) == (0, "")
+    assert run.err == f"{count} files read, no findings\n"
+
+
+def test_files_of_another_table_are_touched_by_a_change_of_it(models: Place) -> None:
+    arguments = ("--files", GOLDEN, "--root", "Tensor", "--against", "schema", "wider")
+    run = models.compat(*arguments)
+    assert run.code == 1
+    assert "golden/executorch_flatbuffer.Tensor.1.bin: wire: sizes: " in run.out
+    assert "IDENTIFIER" not in run.out
+
+
+def test_files_without_the_identifier_get_a_hint(models: Place) -> None:
+    run = models.compat("--files", GOLDEN)
+    assert run.code == 1
+    assert "[WRONG_IDENTIFIER]" in run.out
+    assert "if they begin with another table, name it with --root" in run.err
+
+
+class KillsItsProcess:
+    """Stands for a reader whose process ends in the middle, as if there were no memory left."""
+
+    def read(self, _: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_was_killed_is_told_with_the_files_under_way(
+    models: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(models.folder)
+    monkeypatch.setattr(compat_files, "_reader", lambda *_: KillsItsProcess())
+    with pytest.raises(typer.Exit) as ended:
+        compat.compat(files=["models/**/*.pte"], jobs=2)
+    assert ended.value.exit_code == 2
+    programs = sorted((models.folder / "models/deep").iterdir())
+    said = capsys.readouterr().err
+    assert said.startswith(
+        f"error: a process that read files was killed after 0 of {len(programs)} files, "
+        f"at one from models/deep/{programs[0].name} to models/deep/{programs[-1].name}; "
+    )
+
+
 def test_without_an_old_schema_files_are_only_read(models: Place) -> None:
     run = models.compat("--files", "models/deep/mlp.pte", "wider")
     assert run.code == 1
@@ -103,7 +185,12 @@ def test_without_an_old_schema_files_are_only_read(models: Place) -> None:
     ("arguments", "message"),
     [
         (("--files", "none/*.pte"), "none/*.pte matches no file; quote a pattern"),
-        (("--files", "models"), "models matches no file; quote a pattern"),
+        (("--files", "models"), "models is a folder; say 'models/**/*' to read it"),
+        (("--files", "models/"), "models/ is a folder; say 'models/**/*' to read it"),
+        (("--files", "models/**/mlp.pte", "-I", "nowhere"), "-I nowhere: there is no such folder"),
+        (("--files", "models/**/mlp.pte", "--root", "Tree"), "--root Tree: there is no such table"),
+        (("--files", "models/**/mlp.pte", "--root", "T", "twins.fbs"), "there are a.T, b.T"),
+        (("schema", "wider", "--root", "Tensor"), "--root goes with --files"),
         (("--files", "models/**/mlp.pte", "nowhere.fbs"), "nowhere.fbs does not exist"),
         (("--files", "models/**/mlp.pte", "a", "b", "c"), "too many schemas"),
         (("schema", "wider", "--jobs", "2"), "--jobs goes with --files"),
@@ -113,6 +200,7 @@ def test_without_an_old_schema_files_are_only_read(models: Place) -> None:
 )
 def test_wrong_usage_is_told(models: Place, arguments: tuple[str, ...], message: str) -> None:
     models.write("rootless.fbs", "table T { x: int; }\n")
+    models.write("twins.fbs", "namespace a; table T { x: int; } namespace b; table T { x: int; }\n")
     models.write("hashed.fbs", 'table T { x: uint (hash: "fnv1_32"); } root_type T;\n')
     run = models.compat(*arguments)
     assert (run.code, run.out) == (2, "")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import random
-import shutil
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,12 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewire_codegen.config import OutputPaths, ProjectConfig
-from placewire_codegen.generate import generate
 
 from .cpp.building import compile_native
 from .damage import damaged
 from .forging import Forged
+from .packages import generate_package
 from .strategies import JUNK, objects
 from .test_codecs_agree import outcome, patient
 
@@ -31,25 +28,15 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     """The generated package of tree.fbs, with its native codec compiled."""
     pytest.importorskip("nanobind", reason="compiling a native codec needs nanobind")
     folder = tmp_path_factory.mktemp("trees")
-    shutil.copy(SCHEMA, folder)
-    generate(
-        ProjectConfig(
-            root=folder,
-            schemas=(Path(SCHEMA.name),),
-            package=PACKAGE,
-            cpp_namespace="trees",
-            targets=("python", "cpp", "nanobind"),
-            output=OutputPaths(
-                python=Path(PACKAGE), cpp=Path("include"), nanobind=Path("bindings"), docs=Path("d")
-            ),
-        )
+    package = generate_package(
+        [SCHEMA],
+        folder,
+        name=PACKAGE,
+        targets=("python", "cpp", "nanobind"),
+        cpp_namespace="trees",
     )
     compile_native(folder, PACKAGE)
-    sys.path.insert(0, str(folder))
-    try:
-        return importlib.import_module(f"{PACKAGE}.tree")
-    finally:
-        sys.path.remove(str(folder))
+    return package.module("tree")
 
 
 @pytest.fixture(scope="module")

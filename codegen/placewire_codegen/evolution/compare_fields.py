@@ -89,6 +89,13 @@ class FieldPair:
             self.report("FIELD_SAME_OFFSET_SIZE", f"has {_listed(new)}, had {_listed(old)}")
 
     def _compare_default(self) -> None:
+        base, head = self.base, self.head
+        if (
+            base.default is head.default
+            and base.default_content is head.default_content
+            and base.optional is head.optional
+        ):
+            return  # as nearly always, and to spell both takes long
         old, new = _default(self.base), _default(self.head)
         if old == new:
             return

@@ -17,6 +17,8 @@ def type_difference(base: Type, head: Type, comparison: Comparison) -> Level | N
 
     What is inside a type that both name is not looked at: it is compared by itself.
     """
+    if base is head:
+        return None  # both have the same number, or vector of numbers
     if base.kind in _NUMBERS and head.kind in _NUMBERS:
         return _number_difference(base, head, comparison)
     if base.kind is not head.kind:

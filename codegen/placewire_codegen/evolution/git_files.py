@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 __all__ = ["GitError", "Repository"]
@@ -58,9 +58,13 @@ class Repository:
         return found.decode().strip()
 
     def extract(self, commit: str, folder: Path) -> list[str]:
-        """Write all schemas and project files of a commit to a folder; return their paths."""
+        """Write all schemas and project files of a commit to a folder; return their paths.
+
+        Raises:
+            GitError: The repository lacks one of them.
+        """
         blobs = dict(self._schema_blobs(commit))
-        for path, content in zip(blobs, self._contents(blobs.values()), strict=True):
+        for path, content in zip(blobs, self._contents(blobs), strict=True):
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
@@ -76,13 +80,20 @@ class Repository:
             if mode in _REGULAR and path.endswith(_WANTED):
                 yield path, blob
 
-    def _contents(self, blobs: Iterable[str]) -> Iterator[bytes]:
-        request = "".join(f"{blob}\n" for blob in blobs).encode()
+    def _contents(self, blobs: Mapping[str, str]) -> Iterator[bytes]:
+        """Yield what is in the blobs, which are named by their paths."""
+        request = "".join(f"{blob}\n" for blob in blobs.values()).encode()
         answer = memoryview(self._run("cat-file", "--batch", text=request))
         position = 0
-        while position < len(answer):
+        for path in blobs:
             line_end = bytes(answer[position : position + 200]).index(b"\n") + position
-            size = int(bytes(answer[position:line_end]).split(b" ")[2])
+            facts = bytes(answer[position:line_end]).split(b" ")
+            if len(facts) != 3:  # the name of the blob and "missing"
+                raise GitError(
+                    f"{self.top} has no content for {path}: the clone is partial or damaged; "
+                    "see `git fsck`"
+                )
+            size = int(facts[2])
             yield bytes(answer[line_end + 1 : line_end + 1 + size])
             position = line_end + 1 + size + 1
 

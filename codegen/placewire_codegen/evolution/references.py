@@ -188,6 +188,11 @@ class References:
     def _git_files(self, name: str, tree: _Tree, path: str, head: Side | None) -> _Files:
         """Return what is compared as it was: a named path, HEAD's own, or the project's."""
         include = tuple(map(tree.was, self.include))
+        for now, then in zip(self.include, include, strict=True):
+            if not now.is_dir() and not then.is_dir():
+                raise BadReferenceError(
+                    f"-I {now}: there is no such folder, nor was there at {name}"
+                )
         if path:
             return self._files(name, tree.folder / path, include)
         if head is not None and head.place_named is not None:

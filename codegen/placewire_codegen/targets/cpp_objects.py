@@ -122,15 +122,8 @@ class ObjectNames:
             (union.full_name, member.tag): scopes[union.namespace].claim(member.name)
             for union in sorted(schema.unions, key=lambda union: union.full_name)
             for member in union.members
-            if self._has_class(member)
+            if schema.has_own_name(member)
         }
-
-    def _has_class(self, member: UnionMember) -> bool:
-        """Whether a member has a type of its own: a string, or a type under an alias."""
-        if member.type.ref is None:
-            return True
-        definition = self._schema.definitions[member.type.ref]
-        return member.name not in (definition.name, definition.full_name.replace(".", "_"))
 
     def member_class(self, union: UnionDefinition, member: UnionMember) -> str | None:
         """Spell the type that a member has for itself as code in its module must, if it has one."""

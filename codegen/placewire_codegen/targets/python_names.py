@@ -77,7 +77,7 @@ class PythonNames:
             (union.full_name, member.tag): self._claim(union.full_name, member.name)
             for union in sorted(schema.unions, key=lambda union: union.full_name)
             for member in union.members
-            if self._needs_class(member)
+            if schema.has_own_name(member)
         }
 
     def _claim(self, full_name: str, wanted: str) -> str:
@@ -89,13 +89,6 @@ class PythonNames:
             # Unions and their members come last in a module; until then, mypy sees the builtin.
             wanted = NameScope(PYTHON_BUILTINS).claim(wanted)
         return self._scopes.setdefault(module, PythonNameScope(reserved)).claim(wanted)
-
-    def _needs_class(self, member: UnionMember) -> bool:
-        """Whether a member goes by a name of its own: a string, or a type under an alias."""
-        if member.type.ref is None:
-            return True
-        definition = self._schema.definitions[member.type.ref]
-        return member.name not in (definition.name, definition.full_name.replace(".", "_"))
 
     def member_class(self, union: UnionDefinition, member: UnionMember) -> str | None:
         """Return the class that stands for a member alone; None if its type's class does."""

@@ -85,6 +85,14 @@ def compat(
     jobs: Annotated[
         int | None, typer.Option("--jobs", help="How many processes read files.", min=1)
     ] = None,
+    root: Annotated[
+        str | None,
+        typer.Option(
+            "--root",
+            help="The table that the files begin with, if it is no root of the schema.",
+            metavar="TABLE",
+        ),
+    ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules and end.")] = False,
 ) -> None:
     """Tell what breaks if the new schema follows the old one: files, their meaning, or code.
@@ -98,14 +106,16 @@ def compat(
     from placewire_codegen.config import ConfigError
     from placewire_codegen.evolution.references import BadReferenceError, References
 
+    _check_include(include or [], [*(schemas or []), against or ""])
     references = References(project or Path(), tuple(include or ()))
     if files:
         if witness is not None:
             raise refuse("--witness does not go with --files")
-        _read_files(references, files, schemas or [], against, level, format_, jobs)
+        _read_files(references, files, schemas or [], against, level, format_, jobs, root)
         return
-    if jobs is not None:
-        raise refuse("--jobs goes with --files")
+    for option, value in (("--jobs", jobs), ("--root", root)):
+        if value is not None:
+            raise refuse(f"{option} goes with --files")
     if witness is not None:
         _check_folder(witness)
     base, head = _sides(schemas or [], against)
@@ -129,13 +139,14 @@ def _read_files(
     level: _Level,
     format_: _Format,
     jobs: int | None,
+    root: str | None,
 ) -> None:
     """Read files, of which HEAD alone may be named: BASE is the last release then."""
     from placewire_codegen.config import ConfigError
     from placewire_codegen.evolution import Level
     from placewire_codegen.evolution.references import BadReferenceError
 
-    from .compat_files import NoFileError, check_files
+    from .compat_files import NoFileError, WorkerEndedError, check_files
 
     base, head = None, schemas[0] if schemas else None
     if against is not None or len(schemas) > 1:
@@ -149,11 +160,21 @@ def _read_files(
             level=Level(level.value),
             format_=format_.value,
             jobs=jobs,
+            root=root,
         )
-    except (BadReferenceError, ConfigError, NoFileError) as error:
+    except (BadReferenceError, ConfigError, NoFileError, WorkerEndedError) as error:
         raise refuse(str(error)) from None
     if not is_good:
         raise typer.Exit(FAILURE)
+
+
+def _check_include(folders: list[Path], references: list[str]) -> None:
+    """Refuse a folder that is not there; one that was there at a revision is looked up there."""
+    if any(reference.startswith("git:") for reference in references):
+        return
+    for folder in folders:
+        if not folder.is_dir():
+            raise refuse(f"-I {folder}: there is no such folder")
 
 
 def _sides(schemas: list[str], against: str | None) -> tuple[str, str | None]:
@@ -221,9 +242,8 @@ def _write_witnesses(report: Report, folder: Path) -> bool:
             place, why = error.filename or folder, error.strerror
             raise refuse(f"the witnesses cannot be written: {place}: {why}") from None
     for each in made:
-        if each.verdict is Verdict.SHOWN:
-            continue
-        say(f"note: {each.finding.rule.name} {each.finding.path}: {_not_shown(each)}")
+        if each.verdict in (Verdict.HIDDEN, Verdict.NOT_IN_A_FILE):
+            say(f"note: {each.finding.rule.name} {each.finding.path}: {_not_shown(each)}")
     shown = sum(each.verdict is Verdict.SHOWN for each in made)
     say(f"{shown} of {count(len(made), 'finding')} shown by files in {folder}")
     wrong = [each for each in made if each.verdict is Verdict.EQUAL]
@@ -242,8 +262,6 @@ def _not_shown(witness: Witness) -> str:
 
     if witness.verdict is Verdict.HIDDEN:
         return f"another break is seen first: {witness.differences[0]}"
-    if witness.verdict is Verdict.EQUAL:
-        return witness.reason
     return f"no file can show it: {witness.reason}"
 
 

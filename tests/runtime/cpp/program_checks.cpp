@@ -107,6 +107,18 @@ void a_file_in_memory_is_kept_alive() {
   CHECK(constant == 1.0F);
 }
 
+void a_head_that_nobody_can_change_is_read_where_it_lies() {
+  const std::vector<char> bytes = bytes_of("add_constant");
+  const placewire::schema::Bytes file(bytes.data(), bytes.size());
+  const auto lies_inside = [&](bool is_immutable) {
+    const auto program = Program::load({file, nullptr, is_immutable}).value();
+    const char* const name = program->method_names().at(0).data();
+    return name >= bytes.data() && name < bytes.data() + bytes.size();
+  };
+  CHECK(lies_inside(true));
+  CHECK(!lies_inside(false));
+}
+
 void a_file_that_is_not_sound_is_refused() {
   const auto refused = [](std::vector<char> bytes, const char* why) {
     const auto program =
@@ -140,6 +152,7 @@ int main(int argc, char** argv) {
                         CASE(backends_are_listed_once),
                         CASE(named_data_is_found),
                         CASE(a_file_in_memory_is_kept_alive),
+                        CASE(a_head_that_nobody_can_change_is_read_where_it_lies),
                         CASE(a_file_that_is_not_sound_is_refused),
                         CASE(what_is_no_error_is_kept_as_a_warning),
                     });

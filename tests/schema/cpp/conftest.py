@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from placewire_codegen.config import OutputPaths, ProjectConfig
-from placewire_codegen.generate import template_directory
-from placewire_codegen.outputs import compare, write
-from placewire_codegen.render import Templates
-from placewire_codegen.resolve import load_schema
-from placewire_codegen.targets import cpp
 
+from ..packages import generate_package
 from .building import NO_RUNTIME, SANITIZERS, SOURCES, Driver, compile_cpp
 
 
@@ -27,20 +22,7 @@ def program_driver(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> D
 def shapes_headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Include folder with the headers of shapes.fbs."""
     folder = tmp_path_factory.mktemp("shapes")
-    schema = load_schema([SOURCES / "shapes.fbs"], root=SOURCES, features=cpp.FEATURES)
-    config = ProjectConfig(
-        root=folder,
-        schemas=(SOURCES / "shapes.fbs",),
-        package="shapes",
-        cpp_namespace="placewire::schema",
-        output=OutputPaths(
-            python=Path("python"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
-        ),
-    )
-    files = tuple(
-        cpp.render(schema, config, Templates(template_directory(), schema.files, config.package))
-    )
-    write(folder, files, compare(folder, files, [config.header_directory]))
+    generate_package([SOURCES / "shapes.fbs"], folder, name="shapes", targets=("cpp",))
     return folder / "include"
 
 

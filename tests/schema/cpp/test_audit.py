@@ -5,17 +5,11 @@ from __future__ import annotations
 import struct
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import flatbuffers
 import pytest
-from placewire_codegen.config import OutputPaths, ProjectConfig
-from placewire_codegen.generate import template_directory
-from placewire_codegen.outputs import compare, write
-from placewire_codegen.render import Templates
-from placewire_codegen.resolve import load_schema
-from placewire_codegen.targets import cpp
 
+from ..packages import generate_package
 from .building import SANITIZERS, SOURCES, compile_cpp
 
 Audit = Callable[[bytes], list[str]]
@@ -25,22 +19,7 @@ Audit = Callable[[bytes], list[str]]
 def audit(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Audit:
     """Runs `audit_driver.cpp` for audited.fbs."""
     folder = tmp_path_factory.mktemp("audited")
-    schema = load_schema([SOURCES / "audited.fbs"], root=SOURCES, features=cpp.FEATURES)
-    config = ProjectConfig(
-        root=folder,
-        schemas=(SOURCES / "audited.fbs",),
-        package="audited",
-        cpp_namespace="placewire::schema",
-        output=OutputPaths(
-            python=Path("python"), cpp=Path("include"), nanobind=Path("n"), docs=Path("docs")
-        ),
-    )
-    files = tuple(
-        cpp.render_readers(
-            schema, config, Templates(template_directory(), schema.files, config.package)
-        )
-    )
-    write(folder, files, compare(folder, files, [config.header_directory]))
+    generate_package([SOURCES / "audited.fbs"], folder, name="audited", targets=("cpp",))
     include = (folder / "include",)
     source = SOURCES / "audit_driver.cpp"
     program = compile_cpp(

@@ -2,67 +2,41 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from placewire_codegen.config import OutputPaths, ProjectConfig, TargetName
-from placewire_codegen.generate import generate
 
 from ..agreement import Judge
 from ..cpp.building import NO_RUNTIME, SANITIZERS, Driver, compile_cpp, compile_native
+from ..packages import generate_package
 
 FOLDER = Path(__file__).parent
-
-
-def generate_into(folder: Path, cpp_namespace: str, targets: tuple[TargetName, ...]) -> Path:
-    """Generate for `targets` and return `folder`, which is as `OutputPaths` says here."""
-    generate(
-        ProjectConfig(
-            root=folder,
-            schemas=(FOLDER / "language.fbs",),
-            package="language",
-            cpp_namespace=cpp_namespace,
-            targets=targets,
-            output=OutputPaths(
-                python=Path("language"),
-                cpp=Path("include"),
-                nanobind=Path("bindings"),
-                docs=Path("docs"),
-            ),
-        )
-    )
-    return folder
+SCHEMA = FOLDER / "language.fbs"
 
 
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the headers, in the namespace that the drivers expect."""
-    return generate_into(tmp_path_factory.mktemp("headers"), "placewire::schema", ("cpp",))
-
-
-@pytest.fixture(scope="session")
-def package(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
-    """The folder that the package is in, with both codecs."""
-    assert compiler
-    targets: tuple[TargetName, ...] = ("python", "cpp", "nanobind")
-    folder = generate_into(tmp_path_factory.mktemp("package"), "language", targets)
-    compile_native(folder, "language")
+    folder = tmp_path_factory.mktemp("headers")
+    generate_package([SCHEMA], folder, name="language", targets=("cpp",))
     return folder
 
 
 @pytest.fixture(scope="session")
-def language(package: Path) -> Iterator[ModuleType]:
-    """The generated package; its types are in `language.language` and `language.parts`."""
-    sys.path.insert(0, str(package))
-    try:
-        yield import_module("language")
-    finally:
-        sys.path.remove(str(package))
+def language(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> ModuleType:
+    """The package with both codecs; its types are in `language.language` and `language.parts`."""
+    assert compiler
+    package = generate_package(
+        [SCHEMA],
+        tmp_path_factory.mktemp("package"),
+        name="language",
+        targets=("python", "cpp", "nanobind"),
+        cpp_namespace="language",
+    )
+    compile_native(package.folder, "language")
+    return package.module()
 
 
 @pytest.fixture(scope="session")

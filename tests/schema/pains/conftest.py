@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import shutil
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -10,45 +10,41 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from placewire_codegen.config import OutputPaths, ProjectConfig
-from placewire_codegen.generate import generate
 
 from ..cpp.building import compile_native
+from ..packages import Package, generate_package
 
 FOLDER = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Path:
-    """The folder that the package `pains` is in."""
+def pains_package(tmp_path_factory: pytest.TempPathFactory, compiler: str) -> Package:
+    """The package `pains`, with both codecs."""
     assert compiler
     root = tmp_path_factory.mktemp("pains")
     for name in ("pains.fbs", "inbox.fbs"):
-        (root / name).write_text((FOLDER / name).read_text(encoding="utf-8"), encoding="utf-8")
-    generate(
-        ProjectConfig(
-            root=root,
-            schemas=(Path("pains.fbs"),),
-            package="pains",
-            cpp_namespace="pains",
-            targets=("python", "cpp", "nanobind"),
-            output=OutputPaths(
-                python=Path("pains"), cpp=Path("include"), nanobind=Path("bindings"), docs=Path("d")
-            ),
-        )
+        shutil.copy(FOLDER / name, root)
+    package = generate_package(
+        [Path("pains.fbs")],
+        root,
+        name="pains",
+        targets=("python", "cpp", "nanobind"),
+        cpp_namespace="pains",
     )
     compile_native(root, "pains")
-    return root
+    return package
 
 
 @pytest.fixture(scope="session")
-def package(folder: Path) -> Iterator[ModuleType]:
-    """The generated package."""
-    sys.path.insert(0, str(folder))
-    try:
-        yield import_module("pains")
-    finally:
-        sys.path.remove(str(folder))
+def folder(pains_package: Package) -> Path:
+    """The folder that the package is in."""
+    return pains_package.folder
+
+
+@pytest.fixture(scope="session")
+def package(pains_package: Package) -> ModuleType:
+    """The package, imported."""
+    return pains_package.module()
 
 
 @pytest.fixture(params=["python", "native"])

@@ -226,36 +226,54 @@ class _Maker:
         old, new = subject.base_part, subject.head_part
         if not isinstance(old, Field) or not isinstance(new, Field):
             return _equal(finding)
-        names = [str(part.attributes.get("hash", "")) for part in (old, new)]
-        if not all(name in HASHES for name in names):
+        difference = _difference_of_hashes(old, new)
+        if difference is None:
             reason = "a file holds the number and not what it is the hash of"
             return Witness(finding, Verdict.NOT_IN_A_FILE, reason)
-        numbers = [HASHES[name](_TEXT) for name in names]
         assert subject.base is not None
         table = subject.base.full_name
-        assert old.type.scalar is not None
-        bits = 8 * old.type.scalar.size
-        number = numbers[0] - (1 << bits if numbers[0] > old.type.scalar.maximum else 0)
-        value = self._directions[0].values.table(table, {old.id: number})
+        value = self._directions[0].values.table(table, {old.id: _stored_hash(old)})
         buffer = self._packages[False].pack(table, value)
         other = self._subjects.names.get(table, "")
         return Witness(
             finding,
-            Verdict.SHOWN if numbers[0] != numbers[1] else Verdict.EQUAL,
+            Verdict.SHOWN if _hash_of(old) != _hash_of(new) else Verdict.EQUAL,
             f'the file holds what "{_TEXT}" is by the old algorithm',
             buffer=buffer,
             table=table,
             reader_table=other,
             value=value,
             read=self._packages[True].read(other, buffer),
-            differences=(
-                Difference(
-                    new.name,
-                    f'{numbers[0]}, the {names[0]} of "{_TEXT}",',
-                    f"and code that looks for the {names[1]} of it, {numbers[1]}, does not find it",
-                ),
-            ),
+            differences=(difference,),
         )
+
+
+def _algorithm(field: Field) -> str:
+    return str(field.attributes.get("hash", ""))
+
+
+def _hash_of(field: Field) -> int:
+    """Return the number of a text by the algorithm of a field."""
+    return HASHES[_algorithm(field)](_TEXT)
+
+
+def _stored_hash(field: Field) -> int:
+    """Return the same as the field holds it, whose type may be signed."""
+    scalar = field.type.scalar
+    assert scalar is not None
+    number = _hash_of(field)
+    return number - (1 << 8 * scalar.size) if number > scalar.maximum else number
+
+
+def _difference_of_hashes(old: Field, new: Field) -> Difference | None:
+    """Say that one text has two numbers; None if one of the fields holds no hash."""
+    if _algorithm(old) not in HASHES or _algorithm(new) not in HASHES:
+        return None
+    return Difference(
+        new.name,
+        f'{_hash_of(old)}, the {_algorithm(old)} of "{_TEXT}",',
+        f"and code that looks for the {_algorithm(new)} of it, {_hash_of(new)}, does not find it",
+    )
 
 
 _ELSEWHERE = 2

@@ -88,14 +88,16 @@ class MethodMeta {
 struct OwnedBytes {
   schema::Bytes bytes;
   std::shared_ptr<const void> owner;
+  /// Nobody can write to them, neither in this process nor in another.
+  bool is_immutable = false;
 };
 
 /// A validated .pte file. Shares ownership of its bytes; methods share ownership of it.
 ///
-/// Loading validates the whole file (validate.h) and copies its head, the FlatBuffer, so that
-/// nobody can change afterwards what was checked. The data behind it is used where it lies: pages
-/// that no method needs are never touched.
-/// Threads: only reads, from any number of threads.
+/// Loading validates the whole file (validate.h) and copies its head, the FlatBuffer, unless it is
+/// immutable: nobody can change afterwards what was checked. The data behind it is used where it
+/// lies: pages that no method needs are never touched. Threads: only reads, from any number of
+/// threads.
 class Program {
  public:
   /// Maps a file, privately. Nobody may shorten it while the Program or one of its methods lives.
@@ -135,11 +137,11 @@ class Program {
   [[nodiscard]] PLACEWIRE_API schema::Bytes delegate_blob(
       const schema::program::BackendDelegateDataReference& reference) const noexcept;
 
-  /// The program's root table in the copied head.
+  /// The program's root table.
   [[nodiscard]] const schema::program::Program& view() const noexcept { return view_; }
 
  private:
-  Program(OwnedBytes file, std::unique_ptr<std::uint8_t[]> head, std::size_t head_size);
+  Program(OwnedBytes file, std::unique_ptr<std::uint8_t[]> head_copy, schema::Bytes head);
 
   [[nodiscard]] schema::Bytes segment(std::size_t index) const noexcept;
   /// Entry `index` of a list of values that share a segment; null if the segment is empty.
@@ -147,7 +149,8 @@ class Program {
                                            std::uint32_t index) const noexcept;
 
   OwnedBytes file_;
-  std::unique_ptr<std::uint8_t[]> head_;
+  /// Null if the head is read where it lies.
+  std::unique_ptr<std::uint8_t[]> head_copy_;
   schema::program::Program view_;
   std::uint64_t segment_base_ = 0;
   std::vector<Finding> warnings_;
