@@ -83,7 +83,7 @@ def test_anything_else_is_refused_with_its_type(returned: object) -> None:
 
 
 def test_an_input_is_not_taken_for_the_result() -> None:
-    with pytest.raises(InvalidTypeError, match="the function returned a numpy.ndarray"):
+    with pytest.raises(InvalidTypeError, match=r"the function returned a numpy\.ndarray"):
         run(writing(), lambda x, _out: x)
 
 
