@@ -17,6 +17,7 @@ from .emit.calls import NUMBER_OPERATORS
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 from .layouts import has_standard_layout
 from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperatorError
+from .specs import rank_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -335,7 +336,7 @@ def _unwritable(value: object) -> str | None:
         return f"programs hold dense tensors; found the layout {value.layout}"
     if value.dtype.is_complex:
         return f"programs hold no complex numbers; found {value.dtype}"
-    return None
+    return rank_problem(value)
 
 
 def _unreadable(value: object) -> str | None:

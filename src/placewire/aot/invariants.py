@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import torch
+from placewire_schema.program import ScalarType
 from torch import fx
 from torch._ops import OpOverload
+
+from placewire.device import Device
 
 from .control_flow import is_control_flow
 from .copies import is_copy
@@ -64,12 +67,16 @@ class CheckedPass:
             TypeError: It gives no `PassResult`.
             InvalidGraphError: What it left cannot be emitted.
         """
+        leaves = None if graph.out_spec is None else graph.out_spec.num_leaves
         result = self.step(graph)
         if not isinstance(result, PassResult):
             raise TypeError(
                 f"the pass {self.name} gave {type(result).__name__}, expected a PassResult"
             )
+        self._check_results(graph, leaves)
         ends = [*graph.placeholders, *(node for node in graph.results if isinstance(node, fx.Node))]
+        for node in ends:
+            self._check_types(graph, node)
         self._check(graph, {spec.storage for node in ends for spec in _tensors(node)})
         return result
 
@@ -80,6 +87,7 @@ class CheckedPass:
             self._refuse(method, f"{placeholders} placeholders for {len(method.inputs)} inputs")
         seen: set[fx.Node] = set()
         for node in method.graph.nodes:
+            self._check_types(method, node)
             problem = _order_problem(node, seen) or _spec_problem(node, callers)
             if node.op == "call_function":
                 problem = problem or _call_problem(node, self.target, devices=self.devices)
@@ -89,8 +97,72 @@ class CheckedPass:
         for body in method.bodies.values():
             self._check(body, callers)
 
-    def _refuse(self, method: MethodGraph, problem: str) -> None:
+    def _check_results(self, method: MethodGraph, count: int | None) -> None:
+        """Look at the end of a graph, which has `count` results if that is known."""
+        last = next(iter(reversed(method.graph.nodes)), None)
+        if last is None or last.op != "output":
+            found = "the graph is empty" if last is None else f"the last node is {last.name}"
+            self._refuse(method, f"{found}; expected the output node")
+        results: object = last.args[0] if last.args else None
+        if not isinstance(results, tuple):
+            found = type(results).__name__
+            self._refuse(method, f"output: it has a {found}; expected a tuple of results")
+        elif count is not None and len(results) != count:
+            self._refuse(method, f"output: there are {len(results)} results; expected {count}")
+
+    def _check_types(self, method: MethodGraph, node: fx.Node) -> None:
+        if problem := _type_problem(node):
+            self._refuse(method, f"{node.name}: {problem}")
+
+    def _refuse(self, method: MethodGraph, problem: str) -> NoReturn:
         raise InvalidGraphError(f"after the pass {self.name}, in {method.name}: {problem}")
+
+
+def _type_problem(node: fx.Node) -> str | None:
+    """What is no value or spec at all, so that nothing else can be asked of it."""
+    if node.op not in ("placeholder", "call_function", "get_attr", "output"):
+        return f"it is a {node.op}; expected calls of operators"
+    if node.op == "call_function" and "val" not in node.meta and not _writes(node):
+        return 'it has no fake value in meta["val"]'
+    specs: Sequence[object] = specs_of(node)
+    for spec in specs:
+        if spec is None:
+            continue
+        if not isinstance(spec, TensorSpec):
+            return f'meta["spec"] has a {type(spec).__name__}; expected a TensorSpec'
+        for name, kind in _SPEC_TYPES:
+            value = getattr(spec, name)
+            if not isinstance(value, kind):
+                return f"{name} of its spec is {value!r}; expected a {kind.__name__}"
+        if not all(isinstance(size, int) for size in spec.sizes):
+            return f"sizes of its spec are {spec.sizes}; expected whole numbers"
+        if sorted(spec.dim_order) != list(range(len(spec.sizes))):
+            return f"dim_order of its spec is {spec.dim_order} for {len(spec.sizes)} dimensions"
+        if problem := _base_problem(spec):
+            return problem
+    return None
+
+
+_SPEC_TYPES: tuple[tuple[str, type], ...] = (
+    ("scalar_type", ScalarType),
+    ("sizes", tuple),
+    ("dim_order", tuple),
+    ("device", Device),
+    ("pool", int),
+)
+
+
+def _base_problem(spec: TensorSpec) -> str | None:
+    seen = {spec}
+    base: object = spec.base
+    while base is not None:
+        if not isinstance(base, TensorSpec):
+            return f"base of its spec is {base!r}; expected a TensorSpec"
+        if base in seen:
+            return "its spec is a view of itself, through base"
+        seen.add(base)
+        base = base.base
+    return None
 
 
 def _order_problem(node: fx.Node, seen: set[fx.Node]) -> str | None:

@@ -298,7 +298,7 @@ class Recipes:
                     traced = self._trace(functional, operands)
             except CannotDecomposeError as error:
                 reason = str(error)
-            except (NotImplementedError, RuntimeError, TypeError) as error:
+            except (AssertionError, NotImplementedError, RuntimeError, TypeError) as error:
                 reason = f"{reason}, and it cannot be decomposed: {_first_line(error)}"
             else:
                 if _is_only(traced, op):

@@ -32,6 +32,7 @@ __all__ = [
     "UnboundedSizeError",
     "add_specs",
     "is_item",
+    "rank_problem",
     "scalar_type_of",
     "spec_of",
     "specs_of",
@@ -316,6 +317,17 @@ _SCALAR_TYPES = {
     for member in ScalarType
     if isinstance(getattr(torch, member.torch, None), torch.dtype)
 }
+
+
+_HIGHEST_RANK = 16
+"""ExecuTorch's kernels count dimensions in arrays of this length."""
+
+
+def rank_problem(tensor: torch.Tensor) -> str | None:
+    """Why no program can hold a tensor of so many dimensions; None if it can."""
+    if tensor.dim() <= _HIGHEST_RANK:
+        return None
+    return f"programs hold tensors of at most {_HIGHEST_RANK} dimensions; found {tensor.dim()}"
 
 
 def scalar_type_of(dtype: torch.dtype) -> ScalarType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -14,6 +14,11 @@ from placewire.aot import Artifact, export
 from placewire.pte import PteFile
 from placewire.validate import validate
 from tests.placewire.aot.test_other_devices import Remote
+
+
+class Limits(NamedTuple):
+    low: int
+    high: int
 
 
 def _export(**constant_methods: Any) -> Artifact:
@@ -76,6 +81,32 @@ def test_the_name_of_a_method_cannot_be_that_of_a_constant_method() -> None:
 def test_what_a_program_cannot_hold_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match="the constant method bad gives set; expected tensors"):
         _export(bad=[1, {2}])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (2**63, "gives 9223372036854775808; a program holds whole numbers of 64 bits"),
+        ("\ud800", "a program holds text that can be encoded as UTF-8"),
+        (torch.zeros([1] * 17), "programs hold tensors of at most 16 dimensions; found 17"),
+    ],
+)
+def test_a_value_beyond_what_a_program_holds_is_refused_by_name(value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"the constant method limit.*{message}"):
+        _export(limit=[value])
+
+
+def test_a_named_tuple_that_torch_does_not_know_is_a_tuple() -> None:
+    plan = _plan(_export(limits=Limits(1, 2)), "limits")
+    assert [value.val for value in plan.values] == [Int(1), Int(2)]
+    assert plan.container_meta_type is not None
+    assert '"builtins.tuple"' in (plan.container_meta_type.encoded_out_str or "")
+
+
+def test_keys_that_json_has_no_words_for_make_a_tuple() -> None:
+    plan = _plan(_export(limits={(1, 2): 3}), "limits")
+    assert plan.container_meta_type is not None
+    assert '"builtins.tuple"' in (plan.container_meta_type.encoded_out_str or "")
 
 
 def test_tensors_on_another_device_are_copied_to_the_host() -> None:

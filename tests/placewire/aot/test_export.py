@@ -13,6 +13,7 @@ from torch import nn
 
 from placewire.aot import export
 from placewire.backends import CudaPartitioner
+from placewire.module import Module
 from placewire.pte import PteFile
 from placewire.validate import validate
 
@@ -171,3 +172,14 @@ def test_what_is_no_partitioner_or_pass_is_refused() -> None:
         export(_network(), (torch.zeros(2, 8),), partitioners=[wrong.backend])
     with pytest.raises(TypeError, match=r"passes has .*, which is no Pass"):
         export(_network(), (torch.zeros(2, 8),), passes=[wrong])
+
+
+def test_a_decomposition_that_torch_cannot_trace_gives_way_to_the_next() -> None:
+    class Positions(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return torch.where(x > 0)
+
+    x = torch.tensor([[1.0, -1.0], [0.0, 2.0]])
+    rows, columns = Module(export(Positions(), (x,)).pte).forward(x)
+    assert rows.tolist() == [0, 1]
+    assert columns.tolist() == [0, 1]

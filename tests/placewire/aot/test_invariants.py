@@ -68,6 +68,43 @@ def _add_placeholder(graph: MethodGraph) -> None:
         graph.graph.placeholder("more")
 
 
+def _set_results(results: object) -> Callable[[MethodGraph], None]:
+    def spoil(graph: MethodGraph) -> None:
+        graph.output.args = (results,)  # type: ignore[assignment]
+
+    return spoil
+
+
+def _set_meta(key: str, value: object) -> Callable[[MethodGraph], None]:
+    def spoil(graph: MethodGraph) -> None:
+        _relu(graph).meta[key] = value
+
+    return spoil
+
+
+def _take_all_meta(graph: MethodGraph) -> None:
+    _relu(graph).meta.clear()
+
+
+def _take_output(graph: MethodGraph) -> None:
+    graph.graph.erase_node(graph.output)
+
+
+def _empty(graph: MethodGraph) -> None:
+    graph.graph = fx.Graph()
+
+
+def _view_itself(graph: MethodGraph) -> None:
+    spec_of(_relu(graph)).base = spec_of(_relu(graph))
+
+
+def _call_method(graph: MethodGraph) -> None:
+    relu = _relu(graph)
+    with graph.graph.inserting_after(relu):
+        call = graph.graph.call_method("relu", (relu,))
+    call.meta = dict(relu.meta)
+
+
 def _spoil_a_body(graph: MethodGraph) -> None:
     body = next(iter(graph.bodies.values()))
     (sine,) = body.graph.find_nodes(op="call_function", target=torch.ops.aten.sin.default)
@@ -82,8 +119,23 @@ def _spoil_a_body(graph: MethodGraph) -> None:
         (_call_what_has_no_kernel, r"executorch-1\.5 has no kernel for aten\.special_bessel_j0"),
         (_set(device=Device.parse("cuda:1")), r"runs on the CPU, but relu_default is on cuda:1"),
         (_set(planned=False), r"relu_default: it is neither planned, nor constant, nor an input"),
-        (_set(sizes=(-1, 3)), r"relu_default: no size or pool is negative; found \[-1, 3\] and 0"),
+        (_set(sizes=(-1,)), r"relu_default: no size or pool is negative; found \[-1\] and 0"),
         (_set(pool=-2), r"relu_default: no size or pool is negative; found \[3\] and -2"),
+        (_take_output, r"in forward: the last node is \w+; expected the output node"),
+        (_empty, r"in forward: the graph is empty; expected the output node"),
+        (_set_results(None), r"output: it has a NoneType; expected a tuple of results"),
+        (_set_results([]), r"output: it has a immutable_list; expected a tuple of results"),
+        (_set_results(()), r"output: there are 0 results; expected 1"),
+        (_take_all_meta, r'relu_default: it has no fake value in meta\["val"\]'),
+        (_set_meta("spec", "x"), r'relu_default: meta\["spec"\] has a str; expected a TensorSpec'),
+        (_set(device="cuda:0"), r"device of its spec is 'cuda:0'; expected a Device"),
+        (_set(pool="fast"), r"pool of its spec is 'fast'; expected a int"),
+        (_set(scalar_type=6), r"scalar_type of its spec is 6; expected a ScalarType"),
+        (_set(sizes=(2.5,)), r"sizes of its spec are \(2\.5,\); expected whole numbers"),
+        (_set(dim_order=(5,)), r"dim_order of its spec is \(5,\) for 1 dimensions"),
+        (_set(base="x"), r"base of its spec is 'x'; expected a TensorSpec"),
+        (_view_itself, r"its spec is a view of itself, through base"),
+        (_call_method, r"relu: it is a call_method; expected calls of operators"),
         (_add_placeholder, r"in forward: 2 placeholders for 1 inputs"),
         (
             _spoil_a_body,

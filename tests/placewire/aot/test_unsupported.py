@@ -262,3 +262,29 @@ def test_no_backend_is_asked_once_a_size_has_no_bound() -> None:
     shapes = ({0: torch.export.Dim("rows")},)
     _refused(torch.relu, dynamic_shapes=shapes, partitioners=[partitioner])
     assert len(asked) == 1
+
+
+def test_a_tensor_of_too_many_dimensions_is_refused_where_it_first_appears() -> None:
+    error = _refused(lambda x: x.reshape([1] * 16 + [16]) + 1)
+    (item,) = error.unsupported
+    assert item.what == "aten.reshape.default"
+    assert item.reason == "programs hold tensors of at most 16 dimensions; found 17"
+    assert HERE in (item.source or "")
+
+
+def test_a_size_beyond_32_bits_is_refused_by_name() -> None:
+    shapes = {"x": {0: torch.export.Dim("rows", max=2**31)}}
+    with pytest.raises(UnsupportedError) as caught:
+        export(nn.ReLU(), (torch.zeros(4, 4),), dynamic_shapes=tuple(shapes.values()))
+    (item,) = caught.value.unsupported
+    assert item.what == "dimension 0 of the user input input"
+    assert item.reason.startswith("its maximum is 2147483648, and a size in a program is at most")
+
+
+def test_a_tensor_beyond_what_can_be_addressed_is_refused_once() -> None:
+    rows, columns = torch.export.Dim("rows", max=2**30), torch.export.Dim("columns", max=2**30)
+    with pytest.raises(UnsupportedError) as caught:
+        export(nn.ReLU(), (torch.zeros(4, 4),), dynamic_shapes=({0: rows, 1: columns},))
+    (item,) = caught.value.unsupported
+    assert item.what == "the user input input"
+    assert item.reason.startswith(f"it has up to {2**62} bytes, and no process can address more")

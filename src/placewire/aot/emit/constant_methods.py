@@ -9,7 +9,7 @@ from placewire_schema.program import Chain, ContainerMetadata, ExecutionPlan, Te
 from torch._subclasses import FakeTensor
 from torch.utils import _pytree as pytree
 
-from placewire.aot.specs import TensorSpec, scalar_type_of
+from placewire.aot.specs import TensorSpec, rank_problem, scalar_type_of
 
 from .nesting import nesting_text
 from .values import ValueTable
@@ -25,7 +25,7 @@ def check_constant(method: str, value: object) -> None:
 
     Raises:
         TypeError: There is something in it that a program cannot hold.
-        ValueError: A program cannot hold the dtype of a tensor.
+        ValueError: A program cannot hold the dtype or rank of a tensor, a number or a text.
     """
     for leaf in pytree.tree_leaves(value):
         if isinstance(leaf, torch.Tensor):
@@ -37,11 +37,31 @@ def check_constant(method: str, value: object) -> None:
                     "expected dense tensors"
                 )
             scalar_type_of(leaf.dtype)
+            if reason := rank_problem(leaf):
+                raise ValueError(f"the constant method {method}: {reason}")
         elif leaf is not None and not isinstance(leaf, bool | int | float | str):
             raise TypeError(
                 f"the constant method {method} gives {type(leaf).__name__}; expected tensors, "
                 "numbers, strings, bools or None, alone or in tuples, lists and dictionaries"
             )
+        elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
+            raise ValueError(
+                f"the constant method {method} gives {leaf}; a program holds whole numbers of 64 "
+                "bits"
+            )
+        elif isinstance(leaf, str) and not _is_encodable(leaf):
+            raise ValueError(
+                f"the constant method {method} gives {leaf!r}; a program holds text that can be "
+                "encoded as UTF-8"
+            )
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def emit_constant_method(
