@@ -134,8 +134,8 @@ Result<EValue> value_of_number(PyObject* number) {
     }
     return EValue(static_cast<std::int64_t>(value));
   }
-  return Error{ErrorCode::INVALID_TYPE,
-               std::string("it returned a ") + Py_TYPE(number)->tp_name + ", not a number"};
+  return Error{ErrorCode::INVALID_TYPE, std::string("it returned a ") + Py_TYPE(number)->tp_name +
+                                            ", not a bool, int or float of Python's"};
 }
 
 }  // namespace placewire::bindings

@@ -180,7 +180,8 @@ class PythonModule {
  public:
   PythonModule(std::shared_ptr<const Program> program, const std::vector<DevicePair>& device_map,
                const std::vector<nb::object>& backends,
-               const std::vector<nb::object>& kernel_sources, bool share_memory_arenas) {
+               const std::vector<nb::object>& kernel_sources, bool share_memory_arenas,
+               bool prepare) {
     ModuleOptions options;
     for (const auto& [from_type, from_index, to_type, to_index] : device_map) {
       options.device_map.emplace_back(Device{static_cast<DeviceType>(from_type), from_index},
@@ -195,6 +196,7 @@ class PythonModule {
       options.kernel_sources.push_back(kernel_source_of(source));
     }
     options.share_memory_arenas = share_memory_arenas;
+    options.prepare = prepare;
     module_ = std::make_shared<UsableModule>(Module::create(std::move(program), std::move(options)),
                                              std::move(from_python));
   }
@@ -233,9 +235,9 @@ void bind_modules(nb::module_& module) {
       .def_prop_ro("planned_buffers", &PythonMethod::planned_buffers);
   nb::class_<PythonModule>(module, "Module")
       .def(nb::init<std::shared_ptr<const Program>, const std::vector<DevicePair>&,
-                    const std::vector<nb::object>&, const std::vector<nb::object>&, bool>(),
+                    const std::vector<nb::object>&, const std::vector<nb::object>&, bool, bool>(),
            nb::arg("program"), nb::arg("device_map"), nb::arg("backends"),
-           nb::arg("kernel_sources"), nb::arg("share_memory_arenas"))
+           nb::arg("kernel_sources"), nb::arg("share_memory_arenas"), nb::arg("prepare"))
       .def("method", &PythonModule::method, nb::arg("name"));
 }
 

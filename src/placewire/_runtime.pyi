@@ -380,6 +380,7 @@ class Module:
         backends: Objects with `id` and `load`; see `placewire.module.Backend`.
         kernel_sources: Asked in order for operators that the registry lacks.
         share_memory_arenas: Whether all methods use the same planned memory.
+        prepare: Whether to do once what need not be done in each execution.
     """
 
     def __init__(
@@ -389,6 +390,7 @@ class Module:
         backends: Sequence[object],
         kernel_sources: Sequence[KernelSource],
         share_memory_arenas: bool,
+        prepare: bool,
     ) -> None: ...
     def method(self, name: str) -> Method:
         """Return a method, loaded if it is not yet.

@@ -26,9 +26,10 @@ def kernel(
     """Register a function as the kernel of an operator, for all methods that are loaded later.
 
     It gets the arguments of the operator's schema, in order. Tensors are views of the program's
-    memory; the function writes its results to those that it is to fill, and returns None. If the
-    shape of one of them may change, the view has its largest sizes, and the function returns the
-    sizes that it used, as a tuple. An operator that returns a number returns it.
+    memory; the function writes its results to those that it is to fill, and returns None or one of
+    them. If the shape of the first may change, the view has its largest sizes, and the function
+    returns the sizes that it used, as a tuple. If it fills none, it returns a bool, int or float.
+    Constants of the program cannot be written by numpy; torch cannot keep a kernel from it.
 
     Args:
         name: The operator, such as `my::add.out`; without an overload `my::add`.

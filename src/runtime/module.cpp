@@ -84,6 +84,7 @@ Result<Method*> Module::State::method(std::string_view name) {
   chosen.device_map = options.device_map;
   chosen.backends = options.backends;
   chosen.kernel_sources = options.kernel_sources;
+  chosen.prepare = options.prepare;
   chosen.planned_memory = std::move(shared).value();
   Result<std::unique_ptr<Method>> loaded = Method::load(program, name, std::move(chosen));
   if (!loaded.ok()) {

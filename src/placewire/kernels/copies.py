@@ -61,8 +61,12 @@ def copying_call(
         return Call(_copy_and_resize, (outs[0], 0))
     if overload is None:
         return Call(torch.Tensor.resize_, (outs[0], 0))
-    view = _view_of(overload) if fixed else None
+    view = _view_of(overload)
     if view is None:
+        return None
+    if str(overload._schema.arguments[outs[0]].type) == "List[Tensor]":
+        return None if fixed else Call(_CopiesOfParts(view), (outs[0], *range(outs[0])))
+    if not fixed:
         return None
     return Call(torch.Tensor.copy_, (), source=view, general=call_of(overload))
 
@@ -71,6 +75,32 @@ def _copy_and_resize(out: torch.Tensor, source: torch.Tensor) -> None:
     if out.shape != source.shape:
         out.resize_(source.shape)
     out.copy_(source)
+
+
+class _CopiesOfParts:
+    """Copies the parts of a tensor to a list of others, which become as large as the parts.
+
+    torch's own `split_copy.Tensor_out` takes none but such as are.
+
+    Args:
+        view: The operator that gives the parts as views.
+    """
+
+    def __init__(self, view: Callable[..., object]) -> None:
+        self._view = view
+
+    def __call__(self, outs: Sequence[torch.Tensor], *arguments: object) -> None:
+        """Copy the parts.
+
+        Raises:
+            ValueError: There are more parts than tensors for them, or fewer.
+        """
+        parts = self._view(*arguments)
+        assert isinstance(parts, list)
+        if len(parts) != len(outs):
+            raise ValueError(f"there are {len(parts)} parts, but {len(outs)} tensors for them")
+        for out, part in zip(outs, parts, strict=True):
+            _copy_and_resize(out, part)
 
 
 def _view_of(overload: OpOverload) -> Callable[..., object] | None:
@@ -82,7 +112,7 @@ def _view_of(overload: OpOverload) -> Callable[..., object] | None:
     packet = getattr(getattr(torch.ops, namespace), base, None)
     functional = overload._schema.overload_name.removesuffix("out").rstrip("_") or "default"
     view: OpOverload | None = getattr(packet, functional, None)
-    if view is None or not view.is_view or str(view._schema.returns[0].type) != "Tensor":
+    if view is None or not view.is_view:
         return None
     taken = [argument.name for argument in overload._schema.arguments if not argument.kwarg_only]
     same = taken == [argument.name for argument in view._schema.arguments]

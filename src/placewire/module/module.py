@@ -57,6 +57,9 @@ class Module:
         share_memory_arenas: Whether all methods use the same planned memory, for programs whose
             methods share mutable buffers, or to save memory. One at a time may execute then.
             Default: no.
+        prepare: Whether to do once what need not be done in each execution: compute what depends
+            on constants only, and let views that are copied share memory where they can. Default:
+            yes. Without it every instruction runs in each execution, as the file says.
         copy_inputs: Whether tensors of another element type, order or device are converted and
             copied. Default: no, they are errors. Another shape always is.
         copy_outputs: Whether the outputs own their elements. Default: yes. Else they change when
@@ -83,6 +86,7 @@ class Module:
         backends: Sequence[Backend] = (),
         kernels: Sequence[core.KernelSource] | None = None,
         share_memory_arenas: bool = False,
+        prepare: bool = True,
         copy_inputs: bool = False,
         copy_outputs: bool = True,
         library: Library | None = None,
@@ -98,7 +102,7 @@ class Module:
         self._label, program = _open(file)
         self._program: core.Program | None = program
         self._loaded: core.Module | None = core.Module(
-            program, pairs, all_backends, sources, share_memory_arenas
+            program, pairs, all_backends, sources, share_memory_arenas, prepare
         )
         self._names = program.method_names
         self._options = CallOptions(copy_inputs, copy_outputs, library)

@@ -76,6 +76,25 @@ def test_a_delegate_runs_on_its_device_with_the_copies_of_the_program(
         assert all(device.count("copy_device_to_device").calls == 0 for device in devices.values())
 
 
+def test_a_program_without_planned_device_memory_copies_nothing(
+    corpus: Path, simulate: Simulate
+) -> None:
+    path = corpus / "dev_add_noplan.pte"
+    device = simulate("cuda:0")
+    assert calls(path) == Counter()
+    with Module(path, backends=[AddingBackend({"cuda:0": device})]) as module:
+        for x in (X, Y):
+            assert (module.forward(x, Y) == x + Y).all()
+        assert [str(buffer.device) for buffer in module.method_meta().buffers] == ["cpu:0"]
+        copies: tuple[Operation, ...] = (
+            "allocate",
+            "copy_host_to_device",
+            "copy_device_to_host",
+            "copy_device_to_device",
+        )
+        assert [device.count(operation).calls for operation in copies] == [0, 0, 0, 0]
+
+
 def test_a_backend_gets_blob_options_device_and_arguments(corpus: Path, simulate: Simulate) -> None:
     backend = AddingBackend({"cuda:0": simulate("cuda:0")})
     with Module(corpus / "dev_add.pte", backends=[backend]) as module:

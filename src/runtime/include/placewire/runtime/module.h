@@ -24,6 +24,8 @@ struct ModuleOptions {
   /// save memory. Methods whose buffers of one number are on different devices are
   /// INVALID_ARGUMENT.
   bool share_memory_arenas = false;
+  /// As in `MethodOptions`.
+  bool prepare = true;
 };
 
 /// Methods of one program.
