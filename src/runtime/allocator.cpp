@@ -127,4 +127,13 @@ Status DeviceAllocator::copy_device_to_device(void* destination, DeviceIndex des
   return do_copy_device_to_device(destination, destination_index, source, source_index, nbytes);
 }
 
+Result<DeviceProperties> DeviceAllocator::properties(DeviceIndex index) {
+  if (index < 0) {
+    return negative_index(index);
+  }
+  return do_properties(index);
+}
+
+Result<DeviceProperties> DeviceAllocator::do_properties(DeviceIndex) { return DeviceProperties{}; }
+
 }  // namespace placewire

@@ -75,6 +75,12 @@ Error not_a_host_pointer(Device device, const char* side) {
                                            " of the copy is memory of a device, not of the host"};
 }
 
+Error not_simulated(Device device, DeviceIndex index) {
+  return {ErrorCode::NOT_FOUND, to_string(device) + " was asked for memory of " +
+                                    to_string(Device{device.type, index}) +
+                                    ", which is not simulated"};
+}
+
 Status status_of(const Result<void*>& result) {
   return result.ok() ? Status() : Status(result.error());
 }
@@ -155,9 +161,7 @@ Status SimulatedDevice::begin(DeviceOperation operation, DeviceIndex index) {
                      " failed, as the test wants it to"};
   }
   if (index != device_.index) {
-    return Error{ErrorCode::NOT_FOUND, to_string(device_) + " was asked for memory of " +
-                                           to_string(Device{device_.type, index}) +
-                                           ", which is not simulated"};
+    return not_simulated(device_, index);
   }
   return {};
 }
@@ -171,6 +175,14 @@ Status SimulatedDevice::end(DeviceOperation operation, std::size_t nbytes, Statu
     ++count.failures;
   }
   return status;
+}
+
+Result<DeviceProperties> SimulatedDevice::do_properties(DeviceIndex index) {
+  if (index != device_.index) {
+    return not_simulated(device_, index);
+  }
+  const bool is_limited = memory_ != std::numeric_limits<std::size_t>::max();
+  return DeviceProperties{"", "", is_limited ? memory_ : 0};
 }
 
 Result<void*> SimulatedDevice::do_allocate(std::size_t nbytes, DeviceIndex index,

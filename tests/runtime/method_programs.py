@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from placewire_schema import pack_device_table
 from placewire_schema import program as p
-from placewire_schema.device_info import DeviceInfo, DeviceTable
+from placewire_schema.device_info import DeviceInfo, DeviceRequirements, DeviceTable
 
 from tests.runtime.method_building import (
     ADD,
@@ -135,11 +135,19 @@ def constant_to_device() -> Sample:
 
 def aligned() -> Sample:
     """The copies of `device_copy`, with a device table that says how buffers are to be aligned."""
+    return _with_table(DeviceInfo(CUDA, 0, 32, 1, constant_bytes=16, alignment=4096))
+
+
+def demanding() -> Sample:
+    """The copies of `device_copy`, with a device table that asks for a model and its memory."""
+    wanted = DeviceRequirements("NVIDIA H200", "sm_90", 1 << 20)
+    return _with_table(DeviceInfo(CUDA, 0, 32, 1, constant_bytes=16, requirements=wanted))
+
+
+def _with_table(info: DeviceInfo) -> Sample:
+    """The copies of `device_copy`, with a device table that says this about cuda:0."""
     sample = device_copy(initial=1)
-    infos = [
-        DeviceInfo(planned_bytes=64, buffer_count=1, alignment=512),
-        DeviceInfo(CUDA, 0, 32, 1, constant_bytes=16, alignment=4096),
-    ]
+    infos = [DeviceInfo(planned_bytes=64, buffer_count=1, alignment=512), info]
     table = pack_device_table(DeviceTable(infos))
     assert sample.program.segments is not None
     offset = -(-len(sample.area) // 128) * 128
@@ -308,6 +316,7 @@ PROGRAMS: dict[str, Callable[[], Sample]] = {
     "device_state": lambda: device_copy(initial=1),
     "constant_to_device": constant_to_device,
     "aligned": aligned,
+    "demanding": demanding,
     "many_devices": many_devices,
     "endless": endless,
     "loop": loop,

@@ -1,6 +1,7 @@
 // Memory of NVIDIA GPUs.
 #include "placewire/backends/cuda/cuda_allocator.h"
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,6 +116,35 @@ Result<void*> CudaAllocator::do_allocate(std::size_t nbytes, DeviceIndex index,
         code);
   }
   return pointer;
+}
+
+Result<DeviceProperties> CudaAllocator::do_properties(DeviceIndex index) {
+  const CudaRuntime& runtime = state_->runtime;
+  if (Status status = state_->check_index(index); !status.ok()) {
+    return std::move(status).error();
+  }
+  const CurrentDevice current(runtime, index);
+  if (!current.status().ok()) {
+    return current.status().error();
+  }
+  std::array<int, 2> capability{};
+  constexpr std::array<int, 2> kParts = {cuda::kComputeCapabilityMajor,
+                                         cuda::kComputeCapabilityMinor};
+  for (std::size_t i = 0; i < kParts.size(); ++i) {
+    Status status = runtime.status(index, "cudaDeviceGetAttribute",
+                                   runtime.get_attribute(&capability[i], kParts[i], index));
+    if (!status.ok()) {
+      return std::move(status).error();
+    }
+  }
+  std::size_t free = 0;
+  std::size_t all = 0;
+  if (Status status = runtime.status(index, "cudaMemGetInfo", runtime.get_memory(&free, &all));
+      !status.ok()) {
+    return std::move(status).error();
+  }
+  return DeviceProperties{"", "sm_" + std::to_string(capability[0]) + std::to_string(capability[1]),
+                          all};
 }
 
 Status CudaAllocator::do_deallocate(void* pointer, DeviceIndex index) {

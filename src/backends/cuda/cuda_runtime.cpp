@@ -53,6 +53,8 @@ Result<CudaRuntime> find_functions(void* library, std::string name) {
   symbols.get(runtime.get_device_count, "cudaGetDeviceCount");
   symbols.get(runtime.get_device, "cudaGetDevice");
   symbols.get(runtime.set_device, "cudaSetDevice");
+  symbols.get(runtime.get_attribute, "cudaDeviceGetAttribute");
+  symbols.get(runtime.get_memory, "cudaMemGetInfo");
   symbols.get(runtime.malloc, "cudaMalloc");
   symbols.get(runtime.free, "cudaFree");
   symbols.get(runtime.copy, "cudaMemcpy");

@@ -16,6 +16,8 @@ inline constexpr int kDeviceToHost = 2;
 inline constexpr int kDeviceToDevice = 3;
 inline constexpr unsigned kEventWithoutTiming = 2;
 inline constexpr unsigned kHostMemoryForAllDevices = 1;
+inline constexpr int kComputeCapabilityMajor = 75;
+inline constexpr int kComputeCapabilityMinor = 76;
 
 /// A loaded library. Every function returns a cudaError_t, unless it says otherwise; streams and
 /// events are pointers.
@@ -25,6 +27,8 @@ struct CudaRuntime {
   int (*get_device_count)(int* count) = nullptr;
   int (*get_device)(int* index) = nullptr;
   int (*set_device)(int index) = nullptr;
+  int (*get_attribute)(int* value, int attribute, int index) = nullptr;
+  int (*get_memory)(std::size_t* free, std::size_t* all) = nullptr;
   int (*malloc)(void** pointer, std::size_t nbytes) = nullptr;
   int (*free)(void* pointer) = nullptr;
   int (*copy)(void* destination, const void* source, std::size_t nbytes, int kind) = nullptr;

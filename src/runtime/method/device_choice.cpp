@@ -9,7 +9,6 @@ namespace {
 
 namespace program = schema::program;
 
-constexpr std::string_view kDeviceTableKey = "placewire.device_table";
 constexpr std::string_view kTargetDeviceKey = "target_device";
 
 /// Bytes that buffers on a device must be aligned to, as the device table says; 0 if it does not.

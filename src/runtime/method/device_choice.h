@@ -2,11 +2,15 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "placewire/runtime/method.h"
 
 namespace placewire {
+
+/// The named data that holds a program's device table.
+inline constexpr std::string_view kDeviceTableKey = "placewire.device_table";
 
 /// The device to take for one that the file names.
 [[nodiscard]] Device mapped(const DeviceMap& map, Device device) noexcept;

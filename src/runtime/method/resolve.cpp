@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "method/requirements.h"
 #include "text.h"
 
 namespace placewire {
@@ -111,7 +112,8 @@ Status resolve(Method::State& state, const MethodOptions& options,
       }
     }
   }
-  for (const Device device : devices_needed(state, choice)) {
+  const std::vector<Device> devices = devices_needed(state, choice);
+  for (const Device device : devices) {
     if (!device.is_cpu() && !find_allocator(device).ok()) {
       allocators.add(to_string(device));
     }
@@ -123,11 +125,16 @@ Status resolve(Method::State& state, const MethodOptions& options,
     missing += " (registered: " + joined(backend_ids()) + ')';
   }
   allocators.append_to(missing, "allocator for");
+  const ErrorCode code = !kernels.empty()  ? ErrorCode::OPERATOR_MISSING
+                         : missing.empty() ? ErrorCode::NOT_SUPPORTED
+                                           : ErrorCode::NOT_FOUND;
+  for (const std::string& lack : unmet_requirements(*state.program, options.device_map, devices)) {
+    missing += (missing.empty() ? "" : "; ") + lack;
+  }
   if (missing.empty()) {
     return {};
   }
-  return Error{kernels.empty() ? ErrorCode::NOT_FOUND : ErrorCode::OPERATOR_MISSING,
-               printable(state.meta.name()) + ": " + missing};
+  return Error{code, printable(state.meta.name()) + ": " + missing};
 }
 
 }  // namespace placewire

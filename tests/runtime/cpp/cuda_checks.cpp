@@ -204,6 +204,12 @@ void threads_copy_on_streams_of_their_own() {
   }
 }
 
+void a_device_tells_what_it_is() {
+  const auto found = cuda_allocator()->properties(0).value();
+  CHECK(found.architecture.substr(0, 3) == "sm_");
+  CHECK(found.memory >= kSmall);
+}
+
 void the_youngest_scope_of_a_device_counts() {
   int streams[3] = {};
   CHECK(CudaStreamScope::find(0) == nullptr);
@@ -291,6 +297,7 @@ constexpr std::array kCases = {
     CASE(a_copy_between_devices_waits_for_the_streams_of_both),
     CASE(the_current_device_is_restored),
     CASE(threads_copy_on_streams_of_their_own),
+    CASE(a_device_tells_what_it_is),
     CASE(the_youngest_scope_of_a_device_counts),
     CASE(addresses_are_aligned_as_asked),
     CASE(too_much_memory_is_an_error_that_leaves_no_trace),

@@ -307,6 +307,24 @@ void the_devices_are_counted() {
   CHECK(machine.allocator->device_type() == placewire::DeviceType::CUDA);
 }
 
+void a_device_tells_its_architecture_and_its_memory() {
+  const Machine machine;
+  const auto found = machine.allocator->properties(1).value();
+  CHECK(found.name.empty());
+  CHECK(found.architecture == "sm_90");
+  CHECK(found.memory == std::size_t{1} << 36);
+}
+
+void a_device_that_does_not_tell_is_an_error() {
+  const Machine machine;
+  for (const char* function : {"cudaSetDevice", "cudaDeviceGetAttribute", "cudaMemGetInfo"}) {
+    machine.fail(function);
+    CHECK(cases::is_error(machine.allocator->properties(1), ErrorCode::ACCESS_FAILED, function));
+  }
+  CHECK(cases::is_error(machine.allocator->properties(2), ErrorCode::NOT_FOUND, "cuda:2"));
+  CHECK(cases::is_error(machine.allocator->properties(-1), ErrorCode::INVALID_ARGUMENT, "-1"));
+}
+
 constexpr std::array kCases = {
     CASE(a_failing_copy_says_which_function_failed),
     CASE(a_failing_copy_on_a_stream_says_which_function_failed),
@@ -322,6 +340,8 @@ constexpr std::array kCases = {
     CASE(without_staging_memory_the_copy_waits),
     CASE(while_others_fill_all_staging_buffers_the_copy_waits),
     CASE(the_devices_are_counted),
+    CASE(a_device_tells_its_architecture_and_its_memory),
+    CASE(a_device_that_does_not_tell_is_an_error),
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "placewire/runtime/backend.h"
 #include "placewire/runtime/module.h"
 #include "programs.h"
+#include "recording_allocator.h"
 
 namespace {
 
@@ -30,6 +31,7 @@ using testing::load;
 using testing::loaded;
 using testing::Simulated;
 
+constexpr Device kCuda0{DeviceType::CUDA, 0};
 constexpr Device kCuda1{DeviceType::CUDA, 1};
 
 /// Adds its two inputs on a simulated device, and writes down what it was told.
@@ -318,6 +320,43 @@ void an_allocator_for_the_host_is_used() {
   CHECK(allocator->live == 0);
 }
 
+void what_a_device_lacks_is_listed() {
+  const auto allocator = std::make_shared<cases::RecordingAllocator>(DeviceType::CUDA);
+  const auto scope = placewire::ScopedAllocator::install(allocator).value();
+  allocator->known = {"NVIDIA T4", "sm_75", 1000};
+  CHECK(cases::is_error(load("demanding"), ErrorCode::NOT_SUPPORTED,
+                        "forward: cuda:0 has the name \"NVIDIA T4\", but the program needs "
+                        "\"NVIDIA H200\"; cuda:0 has the architecture \"sm_75\", but the program "
+                        "needs \"sm_90\"; cuda:0 has 1000 bytes of memory, but the program needs "
+                        "1048576"));
+  CHECK(allocator->allocated == 0);
+  allocator->fails = true;
+  CHECK(cases::is_error(load("demanding"), ErrorCode::NOT_SUPPORTED, "refused by the test"));
+  allocator->fails = false;
+  allocator->known = {"NVIDIA H200", "sm_90", 1 << 20};
+  CHECK(load("demanding").ok());
+}
+
+void what_nobody_can_tell_of_a_device_is_not_compared() {
+  const Simulated unlimited;
+  CHECK(load("demanding").ok());
+  const auto small = std::make_shared<placewire::SimulatedDevice>(kCuda0, 4096);
+  const auto scope = placewire::ScopedAllocator::install(small, kCuda0.index).value();
+  CHECK(cases::is_error(load("demanding"), ErrorCode::NOT_SUPPORTED,
+                        "cuda:0 has 4096 bytes of memory, but the program needs 1048576"));
+}
+
+void requirements_are_those_of_the_device_that_is_taken() {
+  const Simulated first;
+  const auto small = std::make_shared<placewire::SimulatedDevice>(kCuda1, 4096);
+  const auto scope = placewire::ScopedAllocator::install(small, kCuda1.index).value();
+  MethodOptions options;
+  options.device_map = {{kCuda0, kCuda1}};
+  CHECK(cases::is_error(load("demanding", options), ErrorCode::NOT_SUPPORTED, "cuda:1 has 4096"));
+  options.device_map = {{kCuda0, Device{}}};
+  CHECK(load("demanding", options).ok());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -337,6 +376,9 @@ int main(int argc, char** argv) {
                         CASE(a_state_on_a_device_has_its_initial_value),
                         CASE(a_constant_is_copied_by_an_instruction_only_once),
                         CASE(buffers_are_aligned_as_the_device_table_says),
+                        CASE(what_a_device_lacks_is_listed),
+                        CASE(what_nobody_can_tell_of_a_device_is_not_compared),
+                        CASE(requirements_are_those_of_the_device_that_is_taken),
                         CASE(an_allocator_for_the_host_is_used),
                     });
 }

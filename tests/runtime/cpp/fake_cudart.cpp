@@ -35,6 +35,8 @@ constexpr int kNoDevice = 100;
 constexpr int kInvalidDevice = 101;
 constexpr int kInvalidHandle = 400;
 constexpr int kNotReady = 600;
+constexpr int kComputeCapabilityMajor = 75;
+constexpr std::size_t kMemory = std::size_t{1} << 36;
 
 struct Stream {
   int device;
@@ -224,6 +226,21 @@ FAKE_CUDA int cudaGetDeviceCount(int* count) {
   *count = static_cast<int>(machine().devices.size());
   return *count > 0 || std::getenv("FAKE_CUDA_ZERO_IS_FINE") != nullptr ? kSuccess
                                                                         : record(kNoDevice);
+}
+
+FAKE_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int index) {
+  FAIL_IF_INJECTED();
+  if (index < 0 || static_cast<std::size_t>(index) >= machine().devices.size()) {
+    return record(kInvalidDevice);
+  }
+  *value = attribute == kComputeCapabilityMajor ? 9 : 0;
+  return kSuccess;
+}
+
+FAKE_CUDA int cudaMemGetInfo(std::size_t* free, std::size_t* all) {
+  FAIL_IF_INJECTED();
+  *free = *all = kMemory;
+  return kSuccess;
 }
 
 FAKE_CUDA int cudaGetDevice(int* index) {

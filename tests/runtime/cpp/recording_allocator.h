@@ -25,8 +25,13 @@ class RecordingAllocator final : public placewire::DeviceAllocator {
   std::size_t offset = 0;
   bool gives_null = false;
   bool fails = false;
+  placewire::DeviceProperties known;
 
  private:
+  placewire::Result<placewire::DeviceProperties> do_properties(placewire::DeviceIndex) override {
+    return fails ? placewire::Result<placewire::DeviceProperties>(refusal()) : known;
+  }
+
   placewire::Error refusal() const {
     return {placewire::ErrorCode::MEMORY_ALLOCATION_FAILED, "refused by the test"};
   }

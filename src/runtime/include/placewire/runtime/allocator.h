@@ -8,12 +8,23 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "placewire/runtime/api.h"
 #include "placewire/runtime/device.h"
 #include "placewire/runtime/result.h"
 
 namespace placewire {
+
+/// What is known of a device. Empty texts and 0 stand for what is not known.
+struct DeviceProperties {
+  /// Model, such as `NVIDIA H200`.
+  std::string name;
+  /// Architecture, such as `sm_90`.
+  std::string architecture;
+  /// Bytes of memory in all.
+  std::uint64_t memory = 0;
+};
 
 /// Allocates memory on the devices of one kind, and copies to, from and between them.
 ///
@@ -70,7 +81,13 @@ class DeviceAllocator {
                                              const void* source, DeviceIndex source_index,
                                              std::size_t nbytes);
 
+  /// What is known of device `index`, which programs may ask something of. Errors: NOT_FOUND if
+  /// there is no such device, ACCESS_FAILED if it does not answer.
+  [[nodiscard]] PLACEWIRE_API Result<DeviceProperties> properties(DeviceIndex index);
+
  private:
+  /// Unless a derived class says more, nothing is known.
+  [[nodiscard]] virtual Result<DeviceProperties> do_properties(DeviceIndex index);
   /// `nbytes` is not 0, `alignment` is a power of two.
   [[nodiscard]] virtual Result<void*> do_allocate(std::size_t nbytes, DeviceIndex index,
                                                   std::size_t alignment) = 0;

@@ -102,6 +102,8 @@ class SimulatedDevice final : public DeviceAllocator {
     unsigned char* begin;
   };
 
+  /// The memory, if there is a limit to it. It stands for any model.
+  Result<DeviceProperties> do_properties(DeviceIndex index) override;
   Result<void*> do_allocate(std::size_t nbytes, DeviceIndex index, std::size_t alignment) override;
   Status do_deallocate(void* pointer, DeviceIndex index) override;
   Status do_copy_host_to_device(void* destination, const void* source, std::size_t nbytes,

@@ -49,6 +49,8 @@ class CudaAllocator final : public DeviceAllocator {
 
   explicit CudaAllocator(std::unique_ptr<State> state) noexcept;
 
+  /// The architecture, as `sm_90`, and the memory.
+  Result<DeviceProperties> do_properties(DeviceIndex index) override;
   Result<void*> do_allocate(std::size_t nbytes, DeviceIndex index, std::size_t alignment) override;
   Status do_deallocate(void* pointer, DeviceIndex index) override;
   Status do_copy_host_to_device(void* destination, const void* source, std::size_t nbytes,
