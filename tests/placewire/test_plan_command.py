@@ -102,18 +102,18 @@ def test_a_capacity_that_is_too_small_is_a_failure(lifetimes: Path, tmp_path: Pa
         (
             "lower;upper;size",
             "'lower;upper;size'",
-            ", and cells are separated by commas, not by se",
+            ", and cells are separated by commas, not",
         ),
         (
             "lower\tupper\tsize",
             "'lower\\tupper\\tsize'",
-            ", and cells are separated by commas, not ",
+            ", and cells are separated by commas, not",
         ),
         ("id,Lower,Upper,Size", "'id', 'Lower', 'Upper', 'Size'", ", in lower case"),
         (
             "LOWER;UPPER;SIZE",
             "'LOWER;UPPER;SIZE'",
-            ", and cells are separated by commas, not by se",
+            ", and cells are separated by commas, not",
         ),
         ("begin,end,bytes", "'begin', 'end', 'bytes'", ""),
         ("a,b,c,d,e,f,g,h,i,j", "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h' and 2 more", ""),
