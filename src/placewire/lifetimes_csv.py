@@ -23,6 +23,10 @@ _NEEDED = ("lower", "upper", "size")
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 _MOST = 2**63 - 1
 _PROBLEMS_SHOWN = 10
+_COLUMNS_SHOWN = 8
+_NAME_SHOWN = 60
+_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
+"""What other programs separate cells by."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,9 @@ class LifetimeTable:
         missing = [name for name in _NEEDED if name not in columns]
         if missing:
             raise InvalidArgumentError(
-                f"{path}:1: there is no column {', '.join(missing)}; the first line must name the "
-                "columns id,lower,upper,size"
+                f"{path}:1: there is no column {', '.join(missing)}; {_found(columns)}; the first "
+                "line must name the columns id,lower,upper,size"
+                f"{_hint(columns)}"
             )
         twice = sorted({name for name in columns if columns.count(name) > 1})
         if twice:
@@ -116,6 +121,33 @@ class LifetimeTable:
         for row, offset in zip(self.rows, offsets, strict=True):
             writer.writerow([*row[:place], offset, *row[place + 1 :]])
         return stream.getvalue()
+
+
+def _found(columns: tuple[str, ...]) -> str:
+    names = [repr(_shortened(name)) for name in columns[:_COLUMNS_SHOWN]]
+    if not any(columns):
+        return "found none"
+    more = len(columns) - len(names)
+    return f"found {', '.join(names)}" + (f" and {more} more" if more else "")
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _NAME_SHOWN else f"{name[:_NAME_SHOWN]}..."
+
+
+def _hint(columns: tuple[str, ...]) -> str:
+    """What the first line looks like instead, if it can be told."""
+    for delimiter, name in _DELIMITERS.items():
+        names = [cell.strip(" \"'") for column in columns for cell in column.split(delimiter)]
+        if len(names) > len(columns) and _lowered(names) >= set(_NEEDED):
+            return f", and cells are separated by commas, not by {name}"
+    if _lowered(columns) >= set(_NEEDED):
+        return ", in lower case"
+    return ""
+
+
+def _lowered(names: Iterable[str]) -> set[str]:
+    return {name.strip().lower() for name in names}
 
 
 def _number(cell: str) -> int | None:

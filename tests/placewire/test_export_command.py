@@ -167,7 +167,7 @@ def test_what_cannot_be_exported_is_listed_and_nothing_is_written(
     [
         ("models.py", "is not of the form module.py:factory, nor a .pt2 file"),
         ("models.py:missing", "has no 'missing'; it has branching, broken, mismatched, network, "),
-        ("models.py:number", "gives int; expected (module, (argument, ...))"),
+        ("models.py:number", "gives an int; expected (module, (argument, ...))"),
         ("absent.py:network", "there is no such file"),
         ("absent.pt2", "there is no such file"),
         ("no_such_package:network", "cannot import no_such_package"),

@@ -97,10 +97,46 @@ def test_a_capacity_that_is_too_small_is_a_failure(lifetimes: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("head", "found", "hint"),
+    [
+        (
+            "lower;upper;size",
+            "'lower;upper;size'",
+            ", and cells are separated by commas, not",
+        ),
+        (
+            "lower\tupper\tsize",
+            "'lower\\tupper\\tsize'",
+            ", and cells are separated by commas, not",
+        ),
+        ("id,Lower,Upper,Size", "'id', 'Lower', 'Upper', 'Size'", ", in lower case"),
+        (
+            "LOWER;UPPER;SIZE",
+            "'LOWER;UPPER;SIZE'",
+            ", and cells are separated by commas, not",
+        ),
+        ("begin,end,bytes", "'begin', 'end', 'bytes'", ""),
+        ("a,b,c,d,e,f,g,h,i,j", "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h' and 2 more", ""),
+    ],
+)
+def test_a_wrong_first_line_is_shown_beside_what_it_has_to_name(
+    tmp_path: Path, head: str, found: str, hint: str
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(f"{head}\n")
+    outcome = run("plan", path)
+    assert outcome.code == 1
+    told = outcome.err.partition("; found ")[2]
+    wanted = f"{found}; the first line must name the columns id,lower,upper,size{hint}"
+    assert told.startswith(wanted)
+    assert told.count(",") == wanted.count(",")
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "{}:1: there is no column lower, upper, size; the first line must name the columns "),
-        ("id,lower,upper\n", "{}:1: there is no column size; the first line"),
+        ("", "{}:1: there is no column lower, upper, size; found none; the first line must name"),
+        ("id,lower,upper\n", "{}:1: there is no column size; found 'id', 'lower', 'upper'; the"),
         ("lower,upper,size,size\n", "{}:1: there are two columns size"),
         (HEAD + "a,0,2,64\nb,1,3\n", "{}:3: there are 3 cells, expected 4"),
         (HEAD + "a,0,x,1.5\n", "{}:2: upper is 'x', size is '1.5', expected a whole number of 64"),

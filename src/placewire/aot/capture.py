@@ -21,6 +21,7 @@ from .fakes import FakeValues
 from .functionalize import NotRewritableError, functionalize
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 from .host_copies import HostCopies
+from .transformations import without_transformations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,7 @@ def capture(
         left without them, so that all else that stands in the way can be listed beside them.
     """
     hosted = HostCopies() if hosted is None else hosted
+    program = without_transformations(program)
     try:
         return _functional(name, program, hosted)
     except NotRewritableError as error:

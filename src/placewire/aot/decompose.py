@@ -16,8 +16,10 @@ from .delegates import is_delegate_call
 from .emit.calls import NUMBER_OPERATORS
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 from .layouts import has_standard_layout
+from .operators import custom_remedy
 from .recipes import CHECKS, Constant, Operand, Recipe, Recipes, Result, UnsupportedOperatorError
 from .specs import rank_problem
+from .transformations import is_transformation, refusal_of_transformation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,10 +122,12 @@ class _Rewriting:
         if target is torch.ops.aten.sym_size.int:
             return self._size_of(node, args)
         if isinstance(target, HigherOrderOperator):
-            self._refuse(node, str(target), "it is none of cond, map, scan and while_loop")
+            self._refuse_higher_order(node)
             refused = self.graph.call_function(target)
             refused.meta["val"] = self.method.fakes.canonical(node.meta["val"])
             return self._taken_apart(refused)
+        if is_transformation(target):
+            return self._transformation(node)
         if not isinstance(target, OpOverload):
             return self._number(node, args, kwargs)
         if target is torch.ops.aten.detach_.default:
@@ -132,7 +136,7 @@ class _Rewriting:
             return self._taken_apart(self._copied(node))
         if target._schema.is_mutable:
             if not self.recipes.has_kernel(target):
-                self._refuse(node, target, f"{self.recipes.target} has no kernel for it")
+                self._refuse_operator(node, target)
             return self._taken_apart(self._copied(node))
         operands = collected((args, kwargs), fx.Node)
         names = {operand: Operand(index) for index, operand in enumerate(operands)}
@@ -294,6 +298,27 @@ class _Rewriting:
         _take_source(new, node)
         return new
 
+    def _refuse_higher_order(self, node: fx.Node) -> None:
+        written = node.args[0] if node.target in _WRITES_OF_CUSTOM_OPERATORS else None
+        if isinstance(written, OpOverload):
+            self._refuse_operator(node, written)
+        else:
+            self._refuse(node, node.target, "it is none of cond, map, scan and while_loop")
+
+    def _refuse_operator(self, node: fx.Node, op: OpOverload) -> None:
+        remedy = custom_remedy(op)
+        reason = f"the target {self.recipes.target} has no kernel for it"
+        self._refuse(node, op, reason if remedy is None else f"{reason}; {remedy}")
+
+    def _transformation(self, node: fx.Node) -> fx.Node:
+        """Refuse a transformation, once for each line of the user's."""
+        refusal = refusal_of_transformation(node)
+        if refusal is not None:
+            refused = Unsupported(self.method.name, *refusal, source_of(node))
+            if refused not in self.unsupported:
+                self.unsupported.append(refused)
+        return self._copied(node)
+
     def _copied(self, node: fx.Node) -> fx.Node:
         new = self.graph.node_copy(node, lambda old: self._new[old])
         if "val" in node.meta:
@@ -311,6 +336,16 @@ class _Rewriting:
 
     def _resolved(self, structure: Any) -> Any:
         return replaced(structure, fx.Node, self._new)
+
+
+_WRITES_OF_CUSTOM_OPERATORS = frozenset(
+    {
+        torch.ops.higher_order.auto_functionalized,
+        torch.ops.higher_order.auto_functionalized_v2,
+    }
+)
+"""What torch's functionalisation makes of custom operators that write; the first argument names
+the operator."""
 
 
 def _is_only_checked(node: fx.Node) -> bool:

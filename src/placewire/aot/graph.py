@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
-from .sources import frames_of
+from .stack_traces import frames_of
 
 if TYPE_CHECKING:
+    from placewire_schema.program import Frame
     from torch.utils._pytree import TreeSpec
 
     from .delegates import Delegate
@@ -46,7 +47,7 @@ class Unsupported:
         method: The method.
         what: The operator or construct.
         reason: Why not.
-        source: The line of the user's code, if it is known.
+        source: The line of the user's code, if it is known; see `source_of`.
     """
 
     method: str
@@ -140,16 +141,34 @@ class MethodGraph:
 def source_of(node: fx.Node) -> str | None:
     """The line of the user's code that a node comes from: `model.py:12 in forward: x + 1`.
 
-    That is the innermost line outside of torch, if there is one. What has no trace, such as an
-    input or a constant, has the line of the first that uses it and has one.
+    That is the innermost line outside of torch. What has none, such as an input or a constant, has
+    the line of the first that uses it and has one. If nothing but torch's own code is known, as for
+    a model that is one of torch's modules, it is torch's line, and is said to be.
     """
-    traces = map(frames_of, (node, *node.users))
-    frames = next(filter(None, traces), None)
-    if frames is None:
+    known = [(one, frames) for one in (node, *node.users) if (frames := frames_of(one))]
+    for _, frames in known:
+        for frame in reversed(frames):
+            if not (frame.filename or "").startswith(_TORCH):
+                return _line(frame)
+    if not known:
         return None
-    mine = [frame for frame in frames if not (frame.filename or "").startswith(_TORCH)]
-    frame = (mine or frames)[-1]
+    one, frames = known[0]
+    return f"in torch's code{_module(one)}: {_line(frames[-1])}"
+
+
+def _line(frame: Frame) -> str:
     return f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.context or ''}".rstrip(": ")
+
+
+def _module(node: fx.Node) -> str:
+    """Which module of the model a node comes from: ` of the module encoder.0 (Linear)`."""
+    stack = node.meta.get("nn_module_stack") or {}
+    if not stack:
+        return ""
+    path, kind = list(stack.values())[-1]
+    name = kind if isinstance(kind, str) else kind.__name__
+    parts = [part for part in (path, f"({name.rpartition('.')[2]})") if part]
+    return f" of the module {' '.join(parts)}"
 
 
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"

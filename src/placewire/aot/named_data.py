@@ -11,6 +11,8 @@ from placewire_schema.program import NamedData as NamedEntry
 
 from placewire.pte import DEVICE_TABLE_KEY
 
+from .wording import described
+
 if TYPE_CHECKING:
     from placewire_schema.program import Program
 
@@ -75,8 +77,8 @@ class NamedDataPool:
                 device table, or an alignment is no power of two.
         """
         if not isinstance(named_data, Mapping):
-            found = type(named_data).__name__
-            raise TypeError(f"the named data of {owner} is a {found}; expected a dictionary")
+            found = described(named_data)
+            raise TypeError(f"the named data of {owner} is {found}; expected a dictionary")
         for name, item in named_data.items():
             self._add(owner, name, item)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "copying_variant",
+    "custom_remedy",
     "is_operator",
     "kernel_name",
     "kernel_of",
@@ -140,6 +141,26 @@ def _kernel_of(operator: OpOverload, target: Target) -> OpOverload | None:
         if candidate is not None and target.has(kernel_name(candidate)):
             return candidate
     return None
+
+
+def custom_remedy(operator: object) -> str | None:
+    """What to do about an operator that is not PyTorch's and has no kernel; None for PyTorch's."""
+    if not isinstance(operator, OpOverload) or operator.namespace in _OF_TORCH:
+        return None
+    if operator._schema.is_mutable:
+        return (
+            "programs call no custom operators, least of all one that writes to its arguments; let "
+            "it return the new value, write that with Tensor.copy_, and say the operator in those "
+            "of torch: exported.run_decompositions({operator: function})"
+        )
+    return (
+        "programs call no custom operators, with an out variant or without; say it in operators of "
+        "torch: exported.run_decompositions({operator: function}), or give it to a backend whose "
+        "partitioner preserves it"
+    )
+
+
+_OF_TORCH = frozenset({"aten", "prim", "prims", "inductor", "mkldnn", "quantized"})
 
 
 def _overloads(operator: OpOverload) -> Iterator[OpOverload]:

@@ -24,7 +24,7 @@ from .decompositions import OWN_DECOMPOSITIONS, CannotDecomposeError
 from .decompositions.of_torch import known_decompositions
 from .emit.calls import NUMBER_OPERATORS
 from .limits import limit_of
-from .operators import copying_variant, kernel_of, scalar_variant
+from .operators import copying_variant, custom_remedy, kernel_of, scalar_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -281,6 +281,7 @@ class Recipes:
         reason: str,
     ) -> Recipe:
         """The steps that an operator decomposes into; `reason` says why it has to be."""
+        remedy = custom_remedy(op)
         for function in self._ways_to_decompose(op):
 
             def call(*values: object, function: Callable[..., object] = function) -> object:
@@ -307,7 +308,8 @@ class Recipes:
                     return self._lowered(op, traced)
                 except UnsupportedOperatorError as error:
                     reason = f"it decomposes into {error.operator}: {error.reason}"
-        raise UnsupportedOperatorError(op, reason)
+                    remedy = None
+        raise UnsupportedOperatorError(op, reason if remedy is None else f"{reason}; {remedy}")
 
     def _ways_to_decompose(self, op: OpOverload) -> Iterator[Callable[..., object]]:
         """Functions that say an operator in terms of others, the best first."""

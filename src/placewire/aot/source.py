@@ -14,6 +14,8 @@ from torch.export import ExportedProgram
 
 from placewire.importing import ImportTextError, import_text
 
+from .wording import described
+
 __all__ = ["Source", "SourceError", "load_source", "silence_torch"]
 
 Source: TypeAlias = tuple[Any, tuple[Any, ...] | None, dict[str, Any] | None]
@@ -68,7 +70,7 @@ def _checked(text: str, made: object) -> Source:
             return made[0], rest[0], None
         if len(rest) == 2 and isinstance(rest[0], tuple) and isinstance(rest[1], dict):
             return made[0], rest[0], rest[1]
-    found = type(made).__name__
+    found = described(made)
     raise SourceError(
         f"{text} gives {found}; expected (module, (argument, ...)), "
         "(module, (argument, ...), {keyword: argument}), an ExportedProgram, "

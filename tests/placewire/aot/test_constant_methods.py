@@ -79,7 +79,7 @@ def test_the_name_of_a_method_cannot_be_that_of_a_constant_method() -> None:
 
 
 def test_what_a_program_cannot_hold_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match="the constant method bad gives set; expected tensors"):
+    with pytest.raises(TypeError, match="the constant method bad gives a set; expected tensors"):
         _export(bad=[1, {2}])
 
 
@@ -134,5 +134,5 @@ def test_a_tensor_that_no_program_can_hold_is_refused_by_name(value: Any, messag
 
 def test_what_is_wrong_is_told_before_torch_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.export, "export", lambda *_, **__: pytest.fail("torch was asked"))
-    with pytest.raises(TypeError, match="the constant method bad gives set"):
+    with pytest.raises(TypeError, match="the constant method bad gives a set"):
         _export(bad={2})

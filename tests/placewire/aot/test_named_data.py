@@ -106,6 +106,7 @@ def test_it_stands_before_the_device_table() -> None:
         ({"a": b"x"}, TypeError, "expected a string and NamedData of bytes"),
         ({1: NamedData(b"x")}, TypeError, "expected a string and NamedData of bytes"),
         ([1], TypeError, "is a list; expected a dictionary"),
+        (1, TypeError, "is an int; expected a dictionary"),
     ],
 )
 def test_what_cannot_be_named_is_refused_with_the_delegate(

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import fx, nn
 from torch.nn import functional
 
 from placewire.aot import EverythingPartitioner, UnsupportedError, export
 from placewire.aot.export import _Lowering
-from tests.placewire.aot.demo_backend import DemoBackend
+from placewire.aot.graph import source_of
+from tests.placewire.aot.demo_backend import DemoBackend, EachAlone
 
 HERE = Path(__file__).name
 
@@ -91,6 +92,35 @@ def test_a_line_inside_torch_is_not_the_user_s() -> None:
     assert all(source and source.endswith("in forward: return self.pool(x)") for source in sources)
 
 
+@pytest.mark.parametrize(
+    ("model", "module"),
+    [
+        (nn.Linear(4, 4), "of the module (Linear)"),
+        (nn.Sequential(nn.Sequential(nn.Linear(4, 4))), "of the module 0.0 (Linear)"),
+    ],
+)
+def test_a_line_inside_torch_is_said_to_be_torch_s_where_the_user_has_none(
+    model: nn.Module, module: str
+) -> None:
+    shapes = ({0: torch.export.Dim("rows")},)
+    with pytest.raises(UnsupportedError) as caught:
+        export(model, (torch.zeros(4, 4),), dynamic_shapes=shapes)
+    (item,) = caught.value.unsupported
+    assert (item.source or "").startswith(f"in torch's code {module}: ")
+    assert (item.source or "").endswith(
+        "in forward: return F.linear(input, self.weight, self.bias)"
+    )
+
+
+def test_a_line_of_the_user_is_found_behind_the_first_that_uses_an_input() -> None:
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    inside = f'  File "{torch.__file__}", line 1, in f\n    inner(x)\n'
+    for trace in (inside, '  File "mine.py", line 7, in g\n    outer(x)\n'):
+        graph.call_function(torch.relu, (x,)).meta["stack_trace"] = trace
+    assert source_of(x) == "mine.py:7 in g: outer(x)"
+
+
 def test_parts_of_branches_and_loops_are_listed_with_lines_of_the_user() -> None:
     class Branching(nn.Module):
         def forward(self, x: torch.Tensor) -> Any:
@@ -152,6 +182,89 @@ def test_nothing_is_lowered_once_something_is_unsupported(monkeypatch: pytest.Mo
 def test_a_custom_operator_without_a_kernel_is_refused_by_name(custom_operator: Any) -> None:
     (item,) = _refused(custom_operator).unsupported
     assert item.what == "placewire_tests.twice.default"
+    assert item.reason.startswith(
+        "the target executorch-1.5 has no kernel for it; programs call no custom operators, with "
+    )
+    assert "exported.run_decompositions({operator: function})" in item.reason
+
+
+def test_a_custom_operator_with_an_out_variant_is_told_that_this_is_no_help(
+    custom_operator: Any,
+) -> None:
+    library = torch.library.Library("placewire_tests", "FRAGMENT")
+    try:
+        library.define("twice.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+        (item,) = _refused(custom_operator).unsupported
+    finally:
+        library._destroy()
+    assert item.what == "placewire_tests.twice.default"
+    assert "programs call no custom operators, with an out variant or without" in item.reason
+
+
+def test_a_custom_operator_is_exported_in_the_operators_that_its_user_gives(
+    custom_operator: Any,
+) -> None:
+    exported = torch.export.export(Calls(custom_operator), (torch.ones(2),))
+    artifact = export(exported.run_decompositions({custom_operator: lambda x: x * 2}))
+    assert list(artifact.report.methods["forward"].operators) == ["aten::mul.Scalar_out"]
+
+
+def test_a_custom_operator_goes_to_a_backend_whose_partitioner_preserves_it(
+    custom_operator: Any,
+) -> None:
+    partitioner = EachAlone([custom_operator], (None,), preserved={custom_operator})
+    artifact = export(Calls(custom_operator), (torch.ones(2),), partitioners=[partitioner])
+    assert artifact.report.methods["forward"].delegates == 1
+
+
+@pytest.fixture
+def writing_operator() -> Iterator[Any]:
+    library = torch.library.Library("placewire_tests", "DEF")
+    library.define("add_to(Tensor(a!) x, Tensor y) -> Tensor")
+    library.impl("add_to", lambda x, y: x.add_(y) + 0, "CPU")
+    library.impl("add_to", lambda x, y: torch.empty_like(x), "Meta")
+    yield torch.ops.placewire_tests.add_to.default
+    library._destroy()
+
+
+def test_a_custom_operator_that_writes_is_refused_by_its_own_name(writing_operator: Any) -> None:
+    class Counting(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.zeros(2))
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return writing_operator(self.total, x)
+
+    with pytest.raises(UnsupportedError) as caught:
+        export(Counting(), (torch.ones(2),))
+    (item,) = caught.value.unsupported
+    assert item.what == "placewire_tests.add_to.default"
+    assert "has no kernel for it; programs call no custom operators, least of all" in item.reason
+    assert "write that with Tensor.copy_" in item.reason
+    assert (item.source or "").endswith("return writing_operator(self.total, x)")
+
+
+def test_a_transformation_that_torch_cannot_take_apart_is_refused_once_with_its_line() -> None:
+    def scaled(row: torch.Tensor) -> torch.Tensor:
+        return row * row.sum()
+
+    def body(x: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, torch.vmap(scaled), torch.abs, (x,))
+
+    (item,) = _refused(body).unsupported
+    assert item.what == "torch.vmap"
+    assert item.reason.endswith("write it in operators of torch")
+    assert HERE in (item.source or "")
+
+
+def test_a_gradient_is_refused_once_with_its_line() -> None:
+    def squared(x: torch.Tensor) -> torch.Tensor:
+        return (x * x).sum()
+
+    (item,) = _refused(torch.func.grad(squared)).unsupported
+    assert item.what == "a transformation of torch.func"
+    assert HERE in (item.source or "")
 
 
 def test_complex_numbers_are_refused_where_they_first_appear() -> None:

@@ -10,6 +10,7 @@ from torch._subclasses import FakeTensor
 from torch.utils import _pytree as pytree
 
 from placewire.aot.specs import TensorSpec, rank_problem, scalar_type_of
+from placewire.aot.wording import described
 
 from .nesting import nesting_text
 from .values import ValueTable
@@ -41,7 +42,7 @@ def check_constant(method: str, value: object) -> None:
                 raise ValueError(f"the constant method {method}: {reason}")
         elif leaf is not None and not isinstance(leaf, bool | int | float | str):
             raise TypeError(
-                f"the constant method {method} gives {type(leaf).__name__}; expected tensors, "
+                f"the constant method {method} gives {described(leaf)}; expected tensors, "
                 "numbers, strings, bools or None, alone or in tuples, lists and dictionaries"
             )
         elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:

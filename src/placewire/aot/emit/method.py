@@ -26,8 +26,8 @@ from placewire.aot.copies import CopyKind, copy_kind
 from placewire.aot.delegates import is_delegate_call
 from placewire.aot.graph import InputKind, MethodGraph
 from placewire.aot.operators import kernel_of, wire_name
-from placewire.aot.sources import frames_of
 from placewire.aot.specs import is_item, spec_of, specs_of
+from placewire.aot.stack_traces import frames_of
 from placewire.aot.views import is_view
 
 from .calls import argument_value, kernel_arguments, number_operator

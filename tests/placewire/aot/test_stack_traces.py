@@ -6,7 +6,7 @@ import torch
 from torch import fx, nn
 
 from placewire.aot import ExportConfig, export
-from placewire.aot.sources import frames_of
+from placewire.aot.stack_traces import frames_of
 
 
 class Doubling(nn.Module):

@@ -1,4 +1,4 @@
-"""Sources: which lines of Python a node comes from, read off the trace that torch.export kept."""
+"""Stack traces: which lines of Python a node comes from, read off the trace of torch.export."""
 
 from __future__ import annotations
 
