@@ -17,6 +17,7 @@ from torch.export.graph_signature import (
 from torch.export.graph_signature import InputKind as SignatureKind
 
 from .alias import hidden_alias
+from .control_flow import is_control_flow
 from .fakes import FakeValues
 from .functionalize import NotRewritableError, functionalize
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
@@ -242,8 +243,19 @@ class _Flattening:
                 elif node.target is operator.getitem and not isinstance(new[node.args[0]], fx.Node):
                     new[node] = new[node.args[0]][node.args[1]]
                 else:
-                    new[node] = self._graph.node_copy(node, new.__getitem__)
+                    new[node] = self._called(node, new)
         return renamed(module.graph.output_node().args[0])
+
+    def _called(self, node: fx.Node, new: dict[fx.Node, Any]) -> fx.Node:
+        """Copy a call. One of a branch gives a tuple, also if torch left a single tensor bare."""
+        call = self._graph.node_copy(node, new.__getitem__)
+        value = call.meta.get("val")
+        if not is_control_flow(node.target) or isinstance(value, tuple | list):
+            return call
+        item = self._graph.call_function(operator.getitem, (call, 0))
+        item.meta = dict(call.meta)
+        call.meta["val"] = (value,)
+        return item
 
     def _attribute(self, module: fx.GraphModule, node: fx.Node) -> fx.Node | None:
         value = _attribute_of(module, node)

@@ -176,3 +176,16 @@ def test_what_a_branch_cannot_do_is_listed_with_the_rest() -> None:
         "forward",
         "forward.true_graph_0",
     }
+
+
+def test_a_branch_that_gives_a_bare_tensor_is_as_one_that_gives_a_tuple() -> None:
+    def branching(x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+        return result
+
+    with torch.compiler.set_stance("force_eager"):  # torch leaves the tensor bare then
+        bare = _program(branching)
+    (cond,) = bare.graph.find_nodes(op="call_function", target=torch.ops.higher_order.cond)
+    assert isinstance(cond.meta["val"], torch.Tensor)
+    assert export(bare).pte == export(_program(branching)).pte
+    assert isinstance(cond.meta["val"], torch.Tensor)
