@@ -377,7 +377,10 @@ def _unwritable(value: object) -> str | None:
 def _unreadable(value: object) -> str | None:
     """Why the data of a parameter, buffer or constant cannot be stored; None if it can."""
     if isinstance(value, torch.Tensor) and value.is_meta:
-        return "its data has to be stored; found a tensor on the device meta, which has none"
+        return (
+            "its data has to be stored; found a tensor without any, as those on the device meta, "
+            "fake tensors, and what torch.export keeps of gradients"
+        )
     return None
 
 

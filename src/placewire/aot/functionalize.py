@@ -151,15 +151,11 @@ class _Sweep:
             source = self._new[node.args[0]]  # type: ignore[index]
             if isinstance(source, list):
                 return source[node.args[1]]  # type: ignore[index]
-            return (
-                self._fresh(node)
-                if isinstance(node.meta.get("val"), torch.Tensor)
-                else self._copied(node)
-            )
         if isinstance(target, HigherOrderOperator):
             return self._copied(node)
         if not isinstance(target, OpOverload):
-            return self._copied(node)
+            is_tensor = isinstance(node.meta.get("val"), torch.Tensor)
+            return self._fresh(node) if is_tensor else self._copied(node)
         if target is _aten.detach_.default:
             return self._new[node.args[0]]  # type: ignore[index]
         if target is _aten.batch_norm.default and is_write(node):

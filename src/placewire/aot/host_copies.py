@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch._subclasses import FakeTensor
 
 __all__ = ["HostCopies"]
 
@@ -21,7 +22,11 @@ class HostCopies:
         self._whole: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def copy_of(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The tensor on the host, without gradients; one on `meta` has no data and stays there."""
+        """The tensor on the host, without gradients; on `meta`, if it has no data."""
+        if not _has_data(tensor):
+            return torch.empty_strided(
+                tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta"
+            )
         if tensor.device.type in ("cpu", "meta"):
             return tensor.detach()
         kind: Any = type(tensor)
@@ -44,3 +49,19 @@ class HostCopies:
             known = self._storages[storage._cdata] = tensor, storage.cpu()  # type: ignore[no-untyped-call]
         host = torch.empty(0, dtype=tensor.dtype)
         return host.set_(known[1], tensor.storage_offset(), tensor.shape, tensor.stride())
+
+
+def _has_data(tensor: torch.Tensor) -> bool:
+    """Whether the bytes of a tensor on the host can be read.
+
+    Those of a fake tensor cannot, nor those that torch.export keeps of a gradient it recorded.
+    """
+    if isinstance(tensor, FakeTensor):
+        return False
+    if tensor.device.type != "cpu" or tensor.nbytes == 0:
+        return True
+    try:
+        tensor.data_ptr()
+    except RuntimeError:
+        return False
+    return True

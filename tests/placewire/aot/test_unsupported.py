@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import fx, nn
+from torch._subclasses import FakeTensorMode
 from torch.nn import functional
 
 from placewire.aot import EverythingPartitioner, UnsupportedError, export
@@ -262,7 +263,11 @@ def test_a_gradient_is_refused_once_with_its_line() -> None:
     def squared(x: torch.Tensor) -> torch.Tensor:
         return (x * x).sum()
 
-    (item,) = _refused(torch.func.grad(squared)).unsupported
+    *constants, item = _refused(torch.func.grad(squared)).unsupported
+    assert [constant.what for constant in constants] == [
+        "the constant lifted_tensor_0",
+        "the constant lifted_tensor_1",
+    ]
     assert item.what == "a transformation of torch.func"
     assert HERE in (item.source or "")
 
@@ -288,6 +293,24 @@ def test_a_parameter_without_data_is_refused_by_name() -> None:
     module = nn.Linear(4, 4, device="meta")
     with pytest.raises(UnsupportedError, match=r"the parameter weight.*device meta"):
         export(module, (torch.randn(2, 4, device="meta"),))
+
+
+def test_a_fake_parameter_is_refused_by_name() -> None:
+    with FakeTensorMode():
+        module = nn.Linear(4, 4)
+        program = torch.export.export(module, (torch.randn(2, 4),))
+    with pytest.raises(UnsupportedError, match=r"the parameter weight.*without any.*fake tensors"):
+        export(program)
+
+
+def test_what_is_kept_of_a_gradient_is_refused_by_name() -> None:
+    error = _refused(torch.func.jacrev(torch.sin))
+    assert [item.what for item in error.unsupported] == [
+        "the constant lifted_tensor_0",
+        "a transformation of torch.func",
+        "torch.vmap",
+    ]
+    assert all(HERE in (item.source or "") for item in error.unsupported)
 
 
 def test_a_function_on_sizes_without_a_kernel_is_refused() -> None:
