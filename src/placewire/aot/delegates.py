@@ -18,6 +18,7 @@ from .control_flow import control_flow_of, is_control_flow, operands_of
 from .named_data import CompiledPart
 from .subgraph import Subgraph, cut
 from .user_code import calling
+from .wording import described
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -243,7 +244,7 @@ def lower_delegates(method: MethodGraph, named_data: NamedDataPool) -> None:
         if not isinstance(part, CompiledPart) or not isinstance(part.blob, bytes):
             found = made.blob if isinstance(made, CompiledPart) else made
             raise TypeError(
-                f"preprocess of the backend {delegate.backend.id} gave {type(found).__name__}, "
+                f"preprocess of the backend {delegate.backend.id} gave {described(found)}, "
                 "expected bytes, alone or in a CompiledPart"
             )
         delegate.blob = part.blob

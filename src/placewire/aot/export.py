@@ -42,8 +42,9 @@ from .shared_buffers import mark_shared_buffers
 from .simplify import simplify
 from .specs import add_specs
 from .target import target_of
-from .unbounded import unbounded_sizes
+from .unplannable_sizes import unplannable_sizes
 from .views import ShareMemory
+from .wording import described
 
 if TYPE_CHECKING:
     from placewire_schema import Finding
@@ -196,7 +197,7 @@ def _programs(
     programs = {"forward": model} if isinstance(model, ExportedProgram) else model
     if not _are_exported(programs):
         raise TypeError(
-            f"cannot export {type(model).__name__}; expected a module, an ExportedProgram, or a "
+            f"cannot export {described(model)}; expected a module, an ExportedProgram, or a "
             "dictionary of ExportedPrograms by method"
         )
     if args is not None or kwargs is not None or dynamic_shapes is not None:
@@ -216,7 +217,7 @@ def _config(config: object) -> ExportConfig:
     if isinstance(config, Mapping):
         return ExportConfig.model_validate(dict(config))
     raise TypeError(
-        f"config is a {type(config).__name__}; expected an ExportConfig, or a dictionary of its "
+        f"config is {described(config)}; expected an ExportConfig, or a dictionary of its "
         'settings such as {"compat": "placewire"}'
     )
 
@@ -226,7 +227,7 @@ def _getters(constant_methods: object) -> dict[str, Any]:
         return {}
     if not isinstance(constant_methods, Mapping):
         raise TypeError(
-            f"constant_methods is a {type(constant_methods).__name__}; expected a dictionary of "
+            f"constant_methods is {described(constant_methods)}; expected a dictionary of "
             "values by the names of methods"
         )
     for name in constant_methods:
@@ -243,9 +244,9 @@ def _getters(constant_methods: object) -> dict[str, Any]:
 
 def _check_examples(args: object, kwargs: object) -> None:
     if not isinstance(args, tuple):
-        raise TypeError(f"args is a {type(args).__name__}; expected a tuple of example arguments")
+        raise TypeError(f"args is {described(args)}; expected a tuple of example arguments")
     if kwargs is not None and not isinstance(kwargs, dict):
-        raise TypeError(f"kwargs is a {type(kwargs).__name__}; expected a dictionary")
+        raise TypeError(f"kwargs is {described(kwargs)}; expected a dictionary")
 
 
 def _are_exported(programs: object) -> bool:
@@ -259,7 +260,7 @@ def _check_steps(partitioners: Sequence[object], passes: Sequence[object]) -> No
     """Refuse what is no partitioner or pass before torch has spent time on the model."""
     for name, steps in (("partitioners", partitioners), ("passes", passes)):
         if not isinstance(steps, Sequence):
-            raise TypeError(f"{name} is a {type(steps).__name__}; expected a list")
+            raise TypeError(f"{name} is {described(steps)}; expected a list")
     for partitioner in partitioners:
         checked_partitioner(partitioner)
     for step in passes:
@@ -299,7 +300,7 @@ class _Lowering:
             if self.partitioners:
                 method, missing = self._partitioned(method)
             unsupported += missing
-            unsupported += unbounded_sizes(method)
+            unsupported += unplannable_sizes(method)
             methods.append(method)
         if unsupported:
             raise UnsupportedError(unsupported)

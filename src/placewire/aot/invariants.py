@@ -19,7 +19,9 @@ from .emit import number_operator
 from .operators import kernel_of
 from .passes import Pass, PassResult
 from .specs import TensorSpec, is_item, specs_of
+from .user_code import calling
 from .views import is_view
+from .wording import described, with_article
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,13 +71,12 @@ class CheckedPass:
         """
         leaves = None if graph.out_spec is None else graph.out_spec.num_leaves
         name = graph.name
-        result = self.step(graph)
+        with calling(f"the pass {self.name}, in {name}"):
+            result = self.step(graph)
         if graph.name != name:
             raise InvalidGraphError(f"the pass {self.name} called {name} {graph.name!r}")
         if not isinstance(result, PassResult):
-            raise TypeError(
-                f"the pass {self.name} gave {type(result).__name__}, expected a PassResult"
-            )
+            raise TypeError(f"the pass {self.name} gave {described(result)}, expected a PassResult")
         self._check_results(graph, leaves)
         ends = [*graph.placeholders, *(node for node in graph.results if isinstance(node, fx.Node))]
         for node in ends:
@@ -108,8 +109,9 @@ class CheckedPass:
             self._refuse(method, f"{found}; expected the output node")
         results: object = last.args[0] if last.args else None
         if not isinstance(results, tuple):
-            found = type(results).__name__
-            self._refuse(method, f"output: it has {found}; expected a tuple of results")
+            self._refuse(
+                method, f"output: it has {described(results)}; expected a tuple of results"
+            )
         elif count is not None and len(results) != count:
             self._refuse(method, f"output: there are {len(results)} results; expected {count}")
 
@@ -124,7 +126,7 @@ class CheckedPass:
 def _type_problem(node: fx.Node) -> str | None:
     """What is no value or spec at all, so that nothing else can be asked of it."""
     if node.op not in ("placeholder", "call_function", "get_attr", "output"):
-        return f"it is a {node.op}; expected calls of operators"
+        return f"it is {with_article(node.op)}; expected calls of operators"
     if node.op == "call_function" and "val" not in node.meta and not _writes(node):
         return 'it has no fake value in meta["val"]'
     specs: Sequence[object] = specs_of(node)
@@ -132,11 +134,11 @@ def _type_problem(node: fx.Node) -> str | None:
         if spec is None:
             continue
         if not isinstance(spec, TensorSpec):
-            return f'meta["spec"] has a {type(spec).__name__}; expected a TensorSpec'
+            return f'meta["spec"] has {described(spec)}; expected a TensorSpec'
         for name, kind in _SPEC_TYPES:
             value = getattr(spec, name)
             if not isinstance(value, kind):
-                return f"{name} of its spec is {value!r}; expected {kind.__name__}"
+                return f"{name} of its spec is {value!r}; expected {with_article(kind.__name__)}"
         if not all(isinstance(size, int) for size in spec.sizes):
             return f"sizes of its spec are {spec.sizes}; expected whole numbers"
         if sorted(spec.dim_order) != list(range(len(spec.sizes))):

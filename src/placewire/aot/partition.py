@@ -32,6 +32,7 @@ from .partition_types import (
     checked_partitions,
     checked_predicate,
 )
+from .wording import described
 
 if TYPE_CHECKING:
     from placewire_schema.program import CompileSpec
@@ -78,9 +79,7 @@ class PredicatePartitioner:
         preserved: Container[OpOverload] = frozenset(),
     ) -> None:
         if not isinstance(preserved, Container):
-            raise TypeError(
-                f"preserved is a {type(preserved).__name__}; expected a set of operators"
-            )
+            raise TypeError(f"preserved is {described(preserved)}; expected a set of operators")
         self._supports = checked_predicate(supports)
         self.backend = checked_backend(backend)
         self.compile_specs = checked_compile_specs(compile_specs)

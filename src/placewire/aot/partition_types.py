@@ -12,6 +12,7 @@ from torch._ops import OpOverload, OpOverloadPacket
 
 from .names import checked_name
 from .user_code import calling
+from .wording import described
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -111,11 +112,11 @@ def checked_backend(backend: object) -> Backend:
         raise TypeError(f"backend is the class {backend.__name__}; expected an object of it")
     if not isinstance(backend, Backend):
         raise TypeError(
-            f"backend is {_described(backend)}; expected a Backend, which has an id and preprocess"
+            f"backend is {described(backend)}; expected a Backend, which has an id and preprocess"
         )
     if not isinstance(backend.id, str):
         raise TypeError(
-            f"the id of the backend {type(backend).__name__} is {_described(backend.id)}; "
+            f"the id of the backend {type(backend).__name__} is {described(backend.id)}; "
             "expected a string"
         )
     checked_name(f"the id of the backend {type(backend).__name__}", backend.id)
@@ -132,7 +133,7 @@ def checked_partitioner(partitioner: object) -> Partitioner:
         raise TypeError(f"partitioners has {partitioner!r}, which is no Partitioner")
     if not isinstance(partitioner.preserved, Container):
         raise TypeError(
-            f"preserved of {type(partitioner).__name__} is {_described(partitioner.preserved)}; "
+            f"preserved of {type(partitioner).__name__} is {described(partitioner.preserved)}; "
             "expected a set of operators, which may be empty"
         )
     return partitioner
@@ -146,7 +147,7 @@ def checked_predicate(supports: object) -> NodePredicate:
     """
     if isinstance(supports, OpOverload | OpOverloadPacket) or not callable(supports):
         raise TypeError(
-            f"supports is {_described(supports)}; expected a function that takes a node and says "
+            f"supports is {described(supports)}; expected a function that takes a node and says "
             "whether it is supported; OperatorPartitioner takes a list of operators"
         )
     return supports
@@ -162,7 +163,7 @@ def checked_operators(operators: object) -> frozenset[OpOverload]:
         operators, Iterable
     ):
         raise TypeError(
-            f"operators is {_described(operators)}; expected a list of operators such as "
+            f"operators is {described(operators)}; expected a list of operators such as "
             "torch.ops.aten.add.Tensor"
         )
     found = list(operators)
@@ -187,7 +188,7 @@ def checked_compile_specs(specs: object) -> tuple[CompileSpec, ...]:
         TypeError: They are no list, or something in it is no CompileSpec with a text and bytes.
     """
     if isinstance(specs, str | bytes) or not isinstance(specs, Iterable):
-        raise TypeError(f"compile_specs is {_described(specs)}; expected a list of CompileSpec")
+        raise TypeError(f"compile_specs is {described(specs)}; expected a list of CompileSpec")
     found = tuple(specs)
     for item in found:
         if not isinstance(item, CompileSpec):
@@ -218,11 +219,11 @@ def checked_partitions(partitioner: Partitioner, method: MethodGraph) -> Sequenc
     if tuple(method.graph.nodes) != before:
         raise TypeError(f"{who} changed the graph of {method.name}; it only chooses nodes")
     if not isinstance(made, Iterable):
-        raise TypeError(f"{who} gave {_described(made)}; expected a list of Partition")
+        raise TypeError(f"{who} gave {described(made)}; expected a list of Partition")
     partitions = list(made)
     for item in partitions:
         if not isinstance(item, Partition):
-            raise TypeError(f"{who} gave {_described(item)} in its list; expected a Partition")
+            raise TypeError(f"{who} gave {described(item)} in its list; expected a Partition")
         try:
             _check(item)
         except TypeError as error:
@@ -233,17 +234,9 @@ def checked_partitions(partitioner: Partitioner, method: MethodGraph) -> Sequenc
 def _check(partition: Partition) -> None:
     nodes: object = partition.nodes
     if not isinstance(nodes, tuple | list):
-        raise TypeError(f"nodes is {_described(nodes)}; expected a tuple of nodes")
+        raise TypeError(f"nodes is {described(nodes)}; expected a tuple of nodes")
     for node in nodes:
         if not isinstance(node, fx.Node):
             raise TypeError(f"nodes has {node!r}; expected nodes of the graph")
     checked_backend(partition.backend)
     checked_compile_specs(partition.compile_specs)
-
-
-def _described(found: object) -> str:
-    """A value in words: the kind of most, and which one where that helps."""
-    if found is None or isinstance(found, OpOverload | OpOverloadPacket):
-        return str(found)
-    name = type(found).__name__
-    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

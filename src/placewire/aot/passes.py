@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from .user_code import calling
-
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
@@ -77,9 +75,7 @@ def run_passes(
                 f"the pass {step.name} requires {', '.join(missing)}; "
                 f"what holds where it runs: {', '.join(sorted(known)) or 'nothing'}"
             )
-        with calling(f"the pass {step.name}, in {graph.name}"):
-            result = step(graph)
-        results[_unused(step.name, results)] = result
+        results[_unused(step.name, results)] = step(graph)
         known |= step.ensures
     return results
 

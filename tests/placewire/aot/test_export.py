@@ -160,7 +160,7 @@ def test_what_is_changed_in_the_file_of_an_artifact_is_saved(tmp_path: Path) -> 
     ("model", "found"), [("model.py", "str"), ({"forward": nn.ReLU()}, "dict")]
 )
 def test_what_is_no_model_is_refused(model: Any, found: str) -> None:
-    with pytest.raises(TypeError, match=f"cannot export {found}; expected a module"):
+    with pytest.raises(TypeError, match=f"cannot export a {found}; expected a module"):
         export(model)
 
 

@@ -97,7 +97,7 @@ def test_a_setting_that_there_is_not_or_cannot_be_is_named() -> None:
         ({"args": [torch.zeros(2)]}, "args is a list; expected a tuple of example arguments"),
         ({"args": torch.zeros(2)}, "args is a Tensor; expected a tuple of example arguments"),
         ({"kwargs": [1]}, "kwargs is a list; expected a dictionary"),
-        ({"passes": None}, "passes is a NoneType; expected a list"),
+        ({"passes": None}, "passes is None; expected a list"),
         ({"partitioners": {}}, "partitioners is a dict; expected a list"),
     ],
 )

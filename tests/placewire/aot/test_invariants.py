@@ -130,14 +130,14 @@ def _spoil_a_body(graph: MethodGraph) -> None:
         (_set(pool=-2), r"relu_default: no size or pool is negative; found \[3\] and -2"),
         (_take_output, r"in forward: the last node is \w+; expected the output node"),
         (_empty, r"in forward: the graph is empty; expected the output node"),
-        (_set_results(None), r"output: it has NoneType; expected a tuple of results"),
-        (_set_results([]), r"output: it has immutable_list; expected a tuple of results"),
+        (_set_results(None), r"output: it has None; expected a tuple of results"),
+        (_set_results([]), r"output: it has an immutable_list; expected a tuple of results"),
         (_set_results(()), r"output: there are 0 results; expected 1"),
         (_take_all_meta, r'relu_default: it has no fake value in meta\["val"\]'),
         (_set_meta("spec", "x"), r'relu_default: meta\["spec"\] has a str; expected a TensorSpec'),
-        (_set(device="cuda:0"), r"device of its spec is 'cuda:0'; expected Device"),
-        (_set(pool="fast"), r"pool of its spec is 'fast'; expected int"),
-        (_set(scalar_type=6), r"scalar_type of its spec is 6; expected ScalarType"),
+        (_set(device="cuda:0"), r"device of its spec is 'cuda:0'; expected a Device"),
+        (_set(pool="fast"), r"pool of its spec is 'fast'; expected an int"),
+        (_set(scalar_type=6), r"scalar_type of its spec is 6; expected a ScalarType"),
         (_set(sizes=(2.5,)), r"sizes of its spec are \(2\.5,\); expected whole numbers"),
         (_set(dim_order=(5,)), r"dim_order of its spec is \(5,\) for 1 dimensions"),
         (_set(base="x"), r"base of its spec is 'x'; expected a TensorSpec"),
@@ -165,7 +165,7 @@ def test_a_pass_that_gives_no_result_is_named() -> None:
         def __call__(self, graph: MethodGraph, /) -> PassResult:
             return None  # type: ignore[return-value]
 
-    with pytest.raises(TypeError, match="the pass spoil gave NoneType, expected a PassResult"):
+    with pytest.raises(TypeError, match="the pass spoil gave None, expected a PassResult"):
         export(Network(), (torch.zeros(3),), passes=[Silent(lambda graph: None)])
 
 

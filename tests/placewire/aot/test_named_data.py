@@ -125,7 +125,7 @@ def test_a_blob_that_is_not_bytes_is_refused() -> None:
             del subgraph, specs
             return CompiledPart("text")  # type: ignore[arg-type]
 
-    with pytest.raises(TypeError, match="backend wrong gave str, expected bytes"):
+    with pytest.raises(TypeError, match="backend wrong gave a str, expected bytes"):
         export(
             module(lambda a, b: a + b),
             matrices(2),

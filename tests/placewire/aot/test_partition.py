@@ -270,7 +270,7 @@ def test_a_backend_that_gives_no_bytes_is_named() -> None:
             del subgraph, compile_specs
             return "text"  # type: ignore[return-value]
 
-    with pytest.raises(TypeError, match="BackendWithCompilerDemo gave str, expected bytes"):
+    with pytest.raises(TypeError, match="BackendWithCompilerDemo gave a str, expected bytes"):
         export(
             module(lambda a, b: a + b),
             matrices(2),

@@ -82,7 +82,7 @@ def test_what_a_partitioner_cannot_be_made_of_is_named_with_what_is_expected(
 
 def test_operators_to_be_preserved_are_a_set() -> None:
     wrong: Any = 3
-    with pytest.raises(TypeError, match="preserved is a int; expected a set of operators"):
+    with pytest.raises(TypeError, match="preserved is an int; expected a set of operators"):
         PredicatePartitioner(lambda _: True, BACKEND, preserved=wrong)
 
 

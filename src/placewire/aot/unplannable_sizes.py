@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from .fakes import Size
     from .graph import MethodGraph
 
-__all__ = ["unbounded_sizes"]
+__all__ = ["unplannable_sizes"]
 
 
-def unbounded_sizes(method: MethodGraph) -> list[Unsupported]:
+def unplannable_sizes(method: MethodGraph) -> list[Unsupported]:
     """The sizes of a decomposed method, and of its bodies, that have no maximum or too high a one.
 
     One that follows from others is not listed beside them.
