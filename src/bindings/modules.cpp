@@ -158,11 +158,20 @@ class PythonMethod {
     } else if (PyBool_Check(value.ptr())) {
       raise_if_failed(method().set_input(index, EValue(nb::cast<bool>(value))));
     } else if (PyLong_Check(value.ptr())) {
-      raise_if_failed(method().set_input(index, EValue(nb::cast<std::int64_t>(value))));
+      std::int64_t number = 0;
+      if (!nb::try_cast(value, number)) {
+        raise({ErrorCode::INVALID_ARGUMENT,
+               "input " + std::to_string(index) + ": the integer has more than 64 bits"});
+      }
+      raise_if_failed(method().set_input(index, EValue(number)));
     } else if (PyFloat_Check(value.ptr())) {
       raise_if_failed(method().set_input(index, EValue(nb::cast<double>(value))));
     } else if (PyUnicode_Check(value.ptr())) {
-      const auto text = nb::cast<std::string_view>(value);
+      std::string_view text;
+      if (!nb::try_cast(value, text)) {
+        raise({ErrorCode::INVALID_ARGUMENT,
+               "input " + std::to_string(index) + ": UTF-8 cannot hold the string"});
+      }
       raise_if_failed(method().set_input(index, EValue(text)));
     } else {
       raise({ErrorCode::INVALID_TYPE, "input " + std::to_string(index) +

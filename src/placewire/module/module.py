@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from placewire_schema.errors import (
     InvalidArgumentError,
     InvalidStateError,
+    InvalidTypeError,
     NotFoundError,
     OperatorMissingError,
 )
@@ -68,6 +69,7 @@ class Module:
         OSError: The file cannot be read.
         InvalidProgramError: The validator refuses it; `placewire verify` lists all findings.
         InvalidArgumentError: A device, a backend or `library` is none.
+        InvalidTypeError: `file` is neither a path nor bytes, or a kernel source is none.
         StaleBuildError: The compiled core is missing or belongs to another schema.
 
     Example:
@@ -93,7 +95,7 @@ class Module:
             import_module("torch")
         pairs = _device_pairs(device_map or {})
         all_backends = [*backends, *registered_backends(besides=backends)]
-        sources = [default_kernels()] if kernels is None else list(kernels)
+        sources = [default_kernels()] if kernels is None else _kernel_sources(kernels)
         self._has_torch_kernels = kernels is None and has_torch()
         self._label, program = _open(file)
         self._program: core.Program | None = program
@@ -236,8 +238,26 @@ def _open(file: object) -> tuple[str, core.Program]:
     if isinstance(file, str | os.PathLike):
         path = Path(file)
         path.stat()  # a missing file is the system's error, with its number
-        return str(path), core.Program.open(str(path))
+        return str(path), core.Program.open(os.fsencode(path))
+    try:
+        contents = memoryview(file)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidTypeError(
+            f"{type(file).__name__} is no program; expected a path, or the bytes of a file"
+        ) from None
+    if not contents.c_contiguous:
+        raise InvalidArgumentError("the bytes of the file do not lie one after the other")
     return "of bytes", core.Program.load(file)
+
+
+def _kernel_sources(kernels: Sequence[core.KernelSource]) -> list[core.KernelSource]:
+    for source in kernels:
+        if not isinstance(source, core.KernelSource):
+            raise InvalidTypeError(
+                f"kernels has a {type(source).__name__}; expected kernel sources. Functions are "
+                "registered with placewire.kernel or placewire.ScopedKernel"
+            )
+    return list(kernels)
 
 
 def _device_pairs(

@@ -144,7 +144,10 @@ def test_a_backend_that_is_not_registered_cannot_be_taken_out() -> None:
         unregister_backend("mine")
 
 
-@pytest.mark.parametrize("wrong", [object(), AddingBackend(id=""), type("Idle", (), {"id": "x"})()])
+@pytest.mark.parametrize(
+    "wrong",
+    [object(), AddingBackend(id=""), AddingBackend(id="\ud800"), type("Idle", (), {"id": "x"})()],
+)
 def test_what_is_no_backend_is_refused(corpus: Path, wrong: object) -> None:
     with pytest.raises(InvalidArgumentError, match="is no backend"):
         Module(corpus / "dev_add.pte", backends=[wrong])  # type: ignore[list-item]

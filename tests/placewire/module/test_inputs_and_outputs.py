@@ -204,12 +204,50 @@ def test_a_number_must_be_what_the_program_was_exported_with(corpus: Path) -> No
         module.forward(x, value + 1)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (10**400, "input 1: an integer is too large for a float"),
+        ("\ud800", "input 1: UTF-8 cannot hold the string"),
+    ],
+)
+def test_a_number_or_string_that_the_core_cannot_hold_is_refused(
+    corpus: Path, given: object, message: str
+) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        Module(corpus / "scalars_in.pte")(np.ones(3, np.float32), given)
+
+
+@pytest.mark.parametrize("layout", ["sparse", "meta"])
+def test_with_copies_a_torch_tensor_without_plain_memory_is_refused(
+    corpus: Path, layout: str
+) -> None:
+    tensor = torch.ones(4, 64).to_sparse() if layout == "sparse" else torch.ones(4, 64).to("meta")
+    with pytest.raises(InvalidArgumentError, match="torch cannot make it a dense float32 tensor: "):
+        Module(corpus / "mlp.pte", copy_inputs=True)(tensor)
+
+
 def test_a_dynamic_shape_takes_what_its_bounds_allow(corpus: Path) -> None:
     module = Module(corpus / "dyn.pte")
     for rows in (2, 32, 5):
         assert module.forward(np.ones((rows, 16), np.float32)).shape == (rows, 4)
     with pytest.raises(InvalidArgumentError, match="forward: input 0 does not fit"):
         module.forward(np.ones((33, 16), np.float32))
+
+
+def test_a_tensor_of_a_dynamic_shape_is_resized_within_its_bounds(corpus: Path) -> None:
+    tensor = Module(corpus / "dyn.pte").forward.inputs[0]
+    assert isinstance(tensor, Tensor)
+    tensor.resize([3, 16])
+    assert tensor.shape == (3, 16)
+    with pytest.raises(InvalidArgumentError, match="size 33 at dimension 0 is beyond the bound 32"):
+        tensor.resize([33, 16])
+
+
+@pytest.mark.parametrize("device", [(1, 256), (257, 0), (1, -1)])
+def test_a_copy_to_a_device_beyond_the_wires_numbers_is_refused(device: tuple[int, int]) -> None:
+    with pytest.raises(InvalidArgumentError, match="there is no device of kind"):
+        copy_tensor(X).copy_to(*device)
 
 
 def test_flat_inputs_give_flat_outputs(add: Module) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from placewire_schema.errors import (
     InvalidArgumentError,
     InvalidProgramError,
     InvalidStateError,
+    InvalidTypeError,
     NotFoundError,
     OperatorMissingError,
 )
@@ -70,8 +73,21 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
         Module(b"nothing that could be a program")
     with pytest.raises(FileNotFoundError):
         Module(tmp_path / "missing.pte")
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidTypeError, match="int is no program; expected a path, or the bytes"):
         Module(17)
+    with pytest.raises(InvalidArgumentError, match="do not lie one after the other"):
+        Module(memoryview(b"0123456789")[::2])
+
+
+def test_the_name_of_a_file_need_not_be_text(corpus: Path, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.pte")
+    shutil.copy(corpus / "constmethods.pte", path)
+    assert Module(path).get_vocab() == 32000
+
+
+def test_a_function_is_no_source_of_kernels(corpus: Path) -> None:
+    with pytest.raises(InvalidTypeError, match="kernels has a function; expected kernel sources"):
+        Module(corpus / "mlp.pte", kernels=[lambda name: None])  # type: ignore[list-item]
 
 
 def test_a_closed_module_is_refused_and_says_so(corpus: Path) -> None:
