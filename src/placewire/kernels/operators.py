@@ -26,6 +26,9 @@ __all__ = ["TorchOperator", "find_operator"]
 
 _OF_THE_CORE = ("et_copy::", "executorch_prim::", "placewire::")
 
+_REACHING_OUT = ("aten::from_file", "_c10d_functional::", "c10d::", "symm_mem::")
+"""Starts of names of operators that open files or talk to other processes: no program may."""
+
 
 @dataclass(frozen=True)
 class TorchOperator:
@@ -131,9 +134,10 @@ def find_operator(name: str) -> TorchOperator | None:
 
     Operators that return new tensors are none: a program has a place for every result. Nor are
     those that the core has kernels for: where ExecuTorch's exporter is imported, torch has
-    operators of these names, which know nothing of devices.
+    operators of these names, which know nothing of devices. Nor are those that reach out of the
+    process: a file is data, and must not be able to read or write another one.
     """
-    if name.startswith(_OF_THE_CORE):
+    if name.startswith((*_OF_THE_CORE, *_REACHING_OUT)):
         return None
     if name in DIM_ORDER_SCHEMAS:
         return TorchOperator(torch._C.parse_schema(name + DIM_ORDER_SCHEMAS[name]), None)
@@ -151,9 +155,10 @@ def _overload(name: str) -> OpOverload | None:
     base, _, overload_name = rest.partition(".")
     if not separator or not base:
         return None
-    packet = getattr(getattr(torch.ops, namespace), base, None)
-    overload: OpOverload | None = getattr(packet, overload_name or "default", None)
-    return overload
+    packet = getattr(getattr(torch.ops, namespace, None), base, None)
+    overload = getattr(packet, overload_name or "default", None)
+    # The name is a file's, and may be that of any attribute.
+    return overload if isinstance(overload, torch._ops.OpOverload) else None
 
 
 def _kind(argument: torch._C.Argument) -> str:

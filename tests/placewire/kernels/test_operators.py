@@ -105,3 +105,18 @@ def _operator(name: str) -> TorchOperator:
     operator = find_operator(name)
     assert operator is not None
     return operator
+
+
+@pytest.mark.parametrize(
+    "name", ["aten::from_file.out", "symm_mem::one_shot_all_reduce_out", "c10d::barrier"]
+)
+def test_operators_that_reach_out_of_the_process_are_none(name: str) -> None:
+    assert find_operator(name) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["aten::add._schema", "aten::add.overloads", "load_library::__self__.aten", "_dir::append"],
+)
+def test_attributes_of_torch_that_are_no_operators_are_none(name: str) -> None:
+    assert find_operator(name) is None
