@@ -135,14 +135,16 @@ def find_operator(name: str) -> TorchOperator | None:
     Operators that return new tensors are none: a program has a place for every result. Nor are
     those that the core has kernels for: where ExecuTorch's exporter is imported, torch has
     operators of these names, which know nothing of devices. Nor are those that reach out of the
-    process: a file is data, and must not be able to read or write another one.
+    process: a file is data, and must not be able to read or write another one. Nor are those that
+    change what a tensor is instead of its elements, such as `aten::set_`: it would go on to point
+    to memory that is gone.
     """
     if name.startswith((*_OF_THE_CORE, *_REACHING_OUT)):
         return None
     if name in DIM_ORDER_SCHEMAS:
         return TorchOperator(torch._C.parse_schema(name + DIM_ORDER_SCHEMAS[name]), None)
     overload = _overload(name)
-    if overload is None:
+    if overload is None or torch.Tag.inplace_view in overload.tags:
         return None
     operator = TorchOperator(overload._schema, overload)
     returned = [str(value.type) for value in overload._schema.returns]

@@ -120,3 +120,12 @@ def test_operators_that_reach_out_of_the_process_are_none(name: str) -> None:
 )
 def test_attributes_of_torch_that_are_no_operators_are_none(name: str) -> None:
     assert find_operator(name) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["aten::set_.source_Tensor", "aten::as_strided_", "aten::resize_", "aten::t_", "aten::detach_"],
+)
+def test_operators_that_change_what_a_tensor_is_are_none(name: str) -> None:
+    assert find_operator(name) is None
+    assert find_operator("aten::add_.Tensor") is not None
