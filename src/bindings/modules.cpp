@@ -67,7 +67,10 @@ struct LoadedMethod {
 };
 
 /// Gives memory to the outputs that have none, as large as they may become.
+///
+/// All of it is there before the method gets any, so that a failure leaves it with none.
 Status allocate_outputs(LoadedMethod& loaded) {
+  std::vector<std::size_t> places;
   for (std::size_t i = 0; i < loaded.method->meta().output_count(); ++i) {
     const Result<const EValue*> output = loaded.method->output(i);
     if (!output.ok()) {
@@ -82,15 +85,17 @@ Status allocate_outputs(LoadedMethod& loaded) {
     if (!memory.ok()) {
       return std::move(memory).error();
     }
-    const TensorImpl& made = *memory.value();
-    if (made.nbytes() == 0) {
-      continue;
+    if (memory.value()->nbytes() != 0) {
+      places.push_back(i);
+      loaded.outputs.push_back(std::move(memory).value());
     }
-    if (Status status = loaded.method->set_output_memory(i, made.data(), made.nbytes());
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const TensorImpl& made = *loaded.outputs[i];
+    if (Status status = loaded.method->set_output_memory(places[i], made.data(), made.nbytes());
         !status.ok()) {
       return status;
     }
-    loaded.outputs.push_back(std::move(memory).value());
   }
   return {};
 }

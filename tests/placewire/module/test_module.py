@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from placewire_schema.errors import (
+    AllocationError,
     InvalidArgumentError,
     InvalidProgramError,
     InvalidStateError,
@@ -17,11 +18,13 @@ from placewire_schema.errors import (
     NotFoundError,
     OperatorMissingError,
 )
-from placewire_schema.program import ScalarType
+from placewire_schema.program import ScalarType, Tensor
 
 from placewire import Module
 from placewire.device import Device
+from placewire.pte import PteFile
 from placewire.pytest_plugin import Simulate
+from placewire.tensors import to_numpy
 from placewire.testing import SimulatedDevice
 from tests.placewire.module.adding_backend import Adding, AddingBackend
 
@@ -185,3 +188,24 @@ def test_what_fails_to_load_leaves_nothing_on_the_device(corpus: Path) -> None:
         del caught, module
         gc.collect()
         assert device.allocations == 0
+
+
+def test_outputs_whose_memory_could_not_be_had_get_it_at_the_next_try(corpus: Path) -> None:
+    file = PteFile.load(corpus / "dev_add.pte")
+    plan = file.program.execution_plan[0]
+    for index in (3, 4):
+        tensor = plan.values[index].val
+        assert isinstance(tensor, Tensor)
+        tensor.allocation_info = None
+    plan.outputs = [5, 3, 4]
+    with SimulatedDevice("cuda:0") as device:
+        backend = AddingBackend({"cuda:0": device})
+        with Module(bytes(file.to_bytes()), backends=[backend]) as module:
+            device.fail("allocate", 3)
+            with pytest.raises(AllocationError):
+                module.method()
+            total, second, sum_there = module.method().run([X, X + 1])
+            assert (total == 2 * X + 1).all()
+            assert (to_numpy(second) == X + 1).all()
+            assert (to_numpy(sum_there) == total).all()
+            del second, sum_there
