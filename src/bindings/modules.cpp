@@ -123,7 +123,7 @@ class PythonMethod {
     return to_python(*value_or_raise(method().input(index)), nb::find(*this));
   }
   [[nodiscard]] nb::object output(std::size_t index) const {
-    return to_python(*value_or_raise(method().output(index)), nb::find(*this));
+    return to_python(*value_or_raise(method().output(index)), owner());
   }
 
   [[nodiscard]] nb::tuple planned_buffers() const {
@@ -138,6 +138,21 @@ class PythonMethod {
 
  private:
   [[nodiscard]] Method& method() const noexcept { return *loaded_->method; }
+
+  /// What keeps outputs alive: the method, and the inputs that it uses where they are, for an
+  /// output may be one of them, and the next call brings others.
+  [[nodiscard]] nb::object owner() const {
+    nb::object self = nb::find(*this);
+    if (loaded_->borrowed.empty()) {
+      return self;
+    }
+    nb::list owners;
+    owners.append(self);
+    for (const auto& [index, borrowed] : loaded_->borrowed) {
+      owners.append(borrowed.owner);
+    }
+    return std::move(owners);
+  }
 
   [[nodiscard]] Status run() const {
     const nb::gil_scoped_release unlocked;

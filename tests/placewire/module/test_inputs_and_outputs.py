@@ -5,15 +5,17 @@ from __future__ import annotations
 import array
 import gc
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from placewire_schema import program
 from placewire_schema.errors import BusyError, InvalidArgumentError, InvalidTypeError
 
-from placewire import ExportConfig, Module, Tensor, export
+from placewire import ExportConfig, Module, PteFile, Tensor, export
 from placewire.pytest_plugin import Simulate
 from placewire.tensors import copy_tensor, to_numpy
 from tests.placewire.module.adding_backend import Adding, AddingBackend
@@ -242,6 +244,29 @@ def test_a_tensor_of_a_dynamic_shape_is_resized_within_its_bounds(corpus: Path) 
     assert tensor.shape == (3, 16)
     with pytest.raises(InvalidArgumentError, match="size 33 at dimension 0 is beyond the bound 32"):
         tensor.resize([33, 16])
+
+
+def test_an_output_that_is_an_input_keeps_it_when_the_next_call_brings_another(
+    corpus: Path,
+) -> None:
+    file = PteFile.load(corpus / "mlp.pte")
+    plan = file.program.execution_plan[0]
+    tensor = plan.values[plan.inputs[0]].val
+    assert isinstance(tensor, program.Tensor)
+    tensor.allocation_info = None
+    plan.outputs, plan.chains[0].instructions = list(plan.inputs), []
+    module = Module(bytes(file.to_bytes()), copy_outputs=False)
+    given = np.ones((4, 64), np.float32)
+    kept = weakref.ref(given)
+    output = module(given)
+    del given
+    module(np.zeros((4, 64), np.float32))
+    gc.collect()
+    assert kept() is not None
+    assert (output == 1).all()
+    del output
+    gc.collect()
+    assert kept() is None
 
 
 @pytest.mark.parametrize("device", [(1, 256), (257, 0), (1, -1)])
