@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Self
 
 from placewire_schema.errors import (
@@ -107,6 +107,7 @@ class Module:
         self._shared_lock = Lock() if share_memory_arenas else None
         self._methods: dict[str, Method] = {}
         self._loading = Lock()
+        self._loader: int | None = None  # the thread that has the lock
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -126,12 +127,21 @@ class Module:
                 are missing: all of them are named.
             OperatorMissingError: Operators have no kernel; all of them are named.
             PlacewireError: Loading fails.
-            InvalidStateError: The module is closed.
+            InvalidStateError: The module is closed, or a backend or kernel source asks for a method
+                while it helps to load one.
         """
+        if self._loader == get_ident():
+            raise InvalidStateError(
+                f"{self._label}: a method cannot be had while another one is loaded by this thread"
+            )
         with self._loading:
-            found = self._methods.get(name)
-            if found is None:
-                found = self._methods[name] = self._load(name)
+            self._loader = get_ident()
+            try:
+                found = self._methods.get(name)
+                if found is None:
+                    found = self._methods[name] = self._load(name)
+            finally:
+                self._loader = None
         return found
 
     def method_meta(self, name: str = _FORWARD) -> MethodMeta:

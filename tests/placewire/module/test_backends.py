@@ -233,3 +233,18 @@ def test_what_a_backend_keeps_leaves_no_memory_on_the_device(
     gc.collect()
     assert device.allocations == 0
     assert [reference() for reference in kept] == [None]  # type: ignore[operator]
+
+
+def test_a_backend_that_asks_for_a_method_while_it_loads_one_is_refused(
+    corpus: Path, simulate: Simulate
+) -> None:
+    class Asking(AddingBackend):
+        def load(self, description: object) -> Adding:
+            del description
+            module.method()
+            raise AssertionError("a method was had")
+
+    device = simulate("cuda:0")
+    module = Module(corpus / "dev_add.pte", backends=[Asking({"cuda:0": device})])
+    with pytest.raises(PlacewireError, match="while another one is loaded by this thread"):
+        module.method()
