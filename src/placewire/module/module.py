@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from importlib import import_module
 from pathlib import Path
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
 from placewire_schema.errors import (
     InvalidArgumentError,
@@ -108,6 +110,7 @@ class Module:
         self._methods: dict[str, Method] = {}
         self._loading = Lock()
         self._loader: int | None = None  # the thread that has the lock
+        _open_modules.add(self)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -241,6 +244,20 @@ class Module:
         if self._program is None:
             raise InvalidStateError(f"{self._label} is closed")
         return self._program
+
+
+_open_modules: WeakSet[Module] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close what is open while the interpreter can still free it.
+
+    A backend usually refers to the globals that the module is one of, and Python's collector of
+    cycles does not see that the core refers to the backend.
+    """
+    for module in list(_open_modules):
+        module.close()
 
 
 def _open(file: object) -> tuple[str, core.Program]:

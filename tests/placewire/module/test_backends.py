@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -248,3 +250,27 @@ def test_a_backend_that_asks_for_a_method_while_it_loads_one_is_refused(
     module = Module(corpus / "dev_add.pte", backends=[Asking({"cuda:0": device})])
     with pytest.raises(PlacewireError, match="while another one is loaded by this thread"):
         module.method()
+
+
+def test_a_module_that_is_still_open_at_exit_leaks_nothing(corpus: Path) -> None:
+    script = f"""
+from placewire import Module
+
+class Idle:
+    id = "BackendWithCompilerDemo"
+
+    def load(self, description):
+        return self
+
+    def execute(self, arguments):
+        pass
+
+path = {str(corpus / "dev_add.pte")!r}
+module = Module(path, backends=[Idle()], device_map={{"cuda:0": "cpu:0"}})
+module.method()
+print("loaded")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert (done.stdout, done.stderr) == ("loaded\n", "")
