@@ -29,6 +29,9 @@ _OF_THE_CORE = ("et_copy::", "executorch_prim::", "placewire::")
 _REACHING_OUT = ("aten::from_file", "_c10d_functional::", "c10d::", "symm_mem::")
 """Starts of names of operators that open files or talk to other processes: no program may."""
 
+_UNCHECKED = ("aten::_reshape_alias_copy.",)
+"""Starts of names of operators that read wherever their strides lead."""
+
 
 @dataclass(frozen=True)
 class TorchOperator:
@@ -137,9 +140,9 @@ def find_operator(name: str) -> TorchOperator | None:
     operators of these names, which know nothing of devices. Nor are those that reach out of the
     process: a file is data, and must not be able to read or write another one. Nor are those that
     change what a tensor is instead of its elements, such as `aten::set_`: it would go on to point
-    to memory that is gone.
+    to memory that is gone. Nor is what leaves the memory of a tensor unchecked.
     """
-    if name.startswith((*_OF_THE_CORE, *_REACHING_OUT)):
+    if name.startswith((*_OF_THE_CORE, *_REACHING_OUT, *_UNCHECKED)):
         return None
     if name in DIM_ORDER_SCHEMAS:
         return TorchOperator(torch._C.parse_schema(name + DIM_ORDER_SCHEMAS[name]), None)

@@ -129,3 +129,7 @@ def test_attributes_of_torch_that_are_no_operators_are_none(name: str) -> None:
 def test_operators_that_change_what_a_tensor_is_are_none(name: str) -> None:
     assert find_operator(name) is None
     assert find_operator("aten::add_.Tensor") is not None
+
+
+def test_an_operator_that_reads_wherever_its_strides_lead_is_none() -> None:
+    assert find_operator("aten::_reshape_alias_copy.out") is None
