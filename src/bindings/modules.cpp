@@ -67,7 +67,10 @@ struct LoadedMethod {
 };
 
 /// Gives memory to the outputs that have none, as large as they may become.
+///
+/// All of it is there before the method gets any, so that a failure leaves it with none.
 Status allocate_outputs(LoadedMethod& loaded) {
+  std::vector<std::size_t> places;
   for (std::size_t i = 0; i < loaded.method->meta().output_count(); ++i) {
     const Result<const EValue*> output = loaded.method->output(i);
     if (!output.ok()) {
@@ -82,15 +85,17 @@ Status allocate_outputs(LoadedMethod& loaded) {
     if (!memory.ok()) {
       return std::move(memory).error();
     }
-    const TensorImpl& made = *memory.value();
-    if (made.nbytes() == 0) {
-      continue;
+    if (memory.value()->nbytes() != 0) {
+      places.push_back(i);
+      loaded.outputs.push_back(std::move(memory).value());
     }
-    if (Status status = loaded.method->set_output_memory(i, made.data(), made.nbytes());
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const TensorImpl& made = *loaded.outputs[i];
+    if (Status status = loaded.method->set_output_memory(places[i], made.data(), made.nbytes());
         !status.ok()) {
       return status;
     }
-    loaded.outputs.push_back(std::move(memory).value());
   }
   return {};
 }
@@ -118,7 +123,7 @@ class PythonMethod {
     return to_python(*value_or_raise(method().input(index)), nb::find(*this));
   }
   [[nodiscard]] nb::object output(std::size_t index) const {
-    return to_python(*value_or_raise(method().output(index)), nb::find(*this));
+    return to_python(*value_or_raise(method().output(index)), owner());
   }
 
   [[nodiscard]] nb::tuple planned_buffers() const {
@@ -133,6 +138,21 @@ class PythonMethod {
 
  private:
   [[nodiscard]] Method& method() const noexcept { return *loaded_->method; }
+
+  /// What keeps outputs alive: the method, and the inputs that it uses where they are, for an
+  /// output may be one of them, and the next call brings others.
+  [[nodiscard]] nb::object owner() const {
+    nb::object self = nb::find(*this);
+    if (loaded_->borrowed.empty()) {
+      return self;
+    }
+    nb::list owners;
+    owners.append(self);
+    for (const auto& [index, borrowed] : loaded_->borrowed) {
+      owners.append(borrowed.owner);
+    }
+    return std::move(owners);
+  }
 
   [[nodiscard]] Status run() const {
     const nb::gil_scoped_release unlocked;
@@ -158,11 +178,20 @@ class PythonMethod {
     } else if (PyBool_Check(value.ptr())) {
       raise_if_failed(method().set_input(index, EValue(nb::cast<bool>(value))));
     } else if (PyLong_Check(value.ptr())) {
-      raise_if_failed(method().set_input(index, EValue(nb::cast<std::int64_t>(value))));
+      std::int64_t number = 0;
+      if (!nb::try_cast(value, number)) {
+        raise({ErrorCode::INVALID_ARGUMENT,
+               "input " + std::to_string(index) + ": the integer has more than 64 bits"});
+      }
+      raise_if_failed(method().set_input(index, EValue(number)));
     } else if (PyFloat_Check(value.ptr())) {
       raise_if_failed(method().set_input(index, EValue(nb::cast<double>(value))));
     } else if (PyUnicode_Check(value.ptr())) {
-      const auto text = nb::cast<std::string_view>(value);
+      std::string_view text;
+      if (!nb::try_cast(value, text)) {
+        raise({ErrorCode::INVALID_ARGUMENT,
+               "input " + std::to_string(index) + ": UTF-8 cannot hold the string"});
+      }
       raise_if_failed(method().set_input(index, EValue(text)));
     } else {
       raise({ErrorCode::INVALID_TYPE, "input " + std::to_string(index) +

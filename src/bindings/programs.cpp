@@ -144,7 +144,10 @@ void bind_programs(nb::module_& module) {
   bind_metadata(module);
   nb::class_<Program>(module, "Program")
       .def_static(
-          "open", [](const std::string& path) { return value_or_raise(Program::open(path)); },
+          "open",
+          [](const nb::bytes& path) {
+            return value_or_raise(Program::open(std::string(path.c_str(), path.size())));
+          },
           nb::arg("path"))
       .def_static("load", &load, nb::arg("buffer"))
       .def_prop_ro("method_names", [](const Program& self) { return texts(self.method_names()); })

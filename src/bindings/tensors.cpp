@@ -3,9 +3,11 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -170,6 +172,12 @@ struct TensorOwner {
 };
 
 PythonTensor copy(const TensorImpl& tensor, int device_type, int device_index) {
+  constexpr int kHighest = std::numeric_limits<DeviceIndex>::max();
+  if (device_type < 0 || device_type > kHighest || device_index < 0 || device_index > kHighest) {
+    raise({ErrorCode::INVALID_ARGUMENT, "there is no device of kind " +
+                                            std::to_string(device_type) + " with the index " +
+                                            std::to_string(device_index)});
+  }
   const Device device{static_cast<DeviceType>(device_type), static_cast<DeviceIndex>(device_index)};
   TensorPtr made = value_or_raise(clone_tensor_ptr_to(tensor, device));
   TensorImpl& reference = *made;

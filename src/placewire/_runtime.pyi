@@ -316,8 +316,8 @@ class Program:
     """A validated file; see `placewire::Program`."""
 
     @staticmethod
-    def open(path: str) -> Program:
-        """Map a file.
+    def open(path: bytes) -> Program:
+        """Map a file, whose path is as the system has it: it need not be text.
 
         Raises:
             AccessError: It cannot be read.

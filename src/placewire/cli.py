@@ -102,7 +102,10 @@ def _abandon_output() -> None:
 
 
 def _is_expected(error: Exception) -> bool:
-    """Whether an error is about what the user gave us, and not a fault of ours."""
+    """Whether an error is about what the user gave us, and not a fault of ours.
+
+    An internal error with a cause is an exception of a kernel or delegate, which the message has.
+    """
     if isinstance(error, OSError):
         return True
     if "placewire_schema" not in sys.modules:
@@ -110,7 +113,9 @@ def _is_expected(error: Exception) -> bool:
     from placewire_schema import CodecError
     from placewire_schema.errors import InternalError, PlacewireError
 
-    return isinstance(error, CodecError | PlacewireError) and not isinstance(error, InternalError)
+    if isinstance(error, InternalError):
+        return error.__cause__ is not None
+    return isinstance(error, CodecError | PlacewireError)
 
 
 def _text(error: Exception) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
+
+from placewire_schema.errors import InvalidArgumentError, NotFoundError
 
 from ._core import core
 
@@ -18,6 +22,9 @@ _Views = Literal["numpy", "torch"]
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+
+_registered: set[str] = set()
+"""Operators whose kernels were registered here."""
 
 
 def kernel(
@@ -39,7 +46,7 @@ def kernel(
         A decorator, which gives the function back unchanged.
 
     Raises:
-        InvalidArgumentError: The name is empty.
+        InvalidArgumentError: The name is empty, or `views` is neither.
         AlreadyRegisteredError: The operator has a kernel.
 
     Example:
@@ -47,9 +54,11 @@ def kernel(
         ... def double(x, out):
         ...     np.multiply(x, 2, out=out)
     """
+    wants_torch = _wants_torch(views)
 
     def register(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-        core.register_kernel(name, function, views == "torch")
+        core.register_kernel(name, function, wants_torch)
+        _registered.add(name)
         return function
 
     return register
@@ -62,6 +71,21 @@ def unregister_kernel(name: str) -> None:
         NotFoundError: None is registered.
     """
     core.unregister_kernel(name)
+    _registered.discard(name)
+
+
+@atexit.register
+def _unregister_all() -> None:
+    """Let go of the functions while there still is an interpreter that can free them."""
+    while _registered:
+        with suppress(NotFoundError):
+            core.unregister_kernel(_registered.pop())
+
+
+def _wants_torch(views: str) -> bool:
+    if views not in ("numpy", "torch"):
+        raise InvalidArgumentError(f"views is {views!r}; expected 'numpy' or 'torch'")
+    return views == "torch"
 
 
 class ScopedKernel:
@@ -71,12 +95,15 @@ class ScopedKernel:
         name: The operator.
         function: As for `kernel`.
         views: As for `kernel`.
+
+    Raises:
+        InvalidArgumentError: `views` is neither.
     """
 
     def __init__(
         self, name: str, function: Callable[..., object], *, views: _Views = "numpy"
     ) -> None:
-        self._scope = core.KernelScope(name, function, views == "torch")
+        self._scope = core.KernelScope(name, function, _wants_torch(views))
 
     def __enter__(self) -> Self:
         """Put it before the registered kernel.

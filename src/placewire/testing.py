@@ -53,7 +53,8 @@ class SimulatedDevice:
 
     Args:
         device: Which device it stands for, of any kind. Default `cuda:0`.
-        memory: Its size in bytes; allocating more at a time fails. Default: no limit.
+        memory: Its size in bytes; allocating more at a time fails. Default, and most: half of the
+            host's memory.
 
     Raises:
         InvalidArgumentError: `device` is not one.

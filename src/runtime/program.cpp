@@ -62,7 +62,14 @@ Error refused(const std::vector<Finding>& findings) {
 Result<std::shared_ptr<const Program>> Program::open(const std::string& path) {
   try {
     Result<OwnedBytes> file = map_file(path);
-    return file.ok() ? load(std::move(file).value()) : std::move(file).error();
+    if (!file.ok()) {
+      return std::move(file).error();
+    }
+    Result<std::shared_ptr<const Program>> program = load(std::move(file).value());
+    if (program.ok()) {
+      return program;
+    }
+    return Error{program.error().code, quoted(path) + ": " + program.error().message};
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }

@@ -18,8 +18,7 @@ class SimulatedDevice::Pages {
  public:
   /// Null if there is no memory.
   static std::shared_ptr<Pages> map(std::size_t nbytes, int protection) {
-    void* const begin =
-        mmap(nullptr, nbytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const begin = mmap(nullptr, nbytes, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return begin == MAP_FAILED ? nullptr : std::make_shared<Pages>(begin, nbytes);
   }
 
@@ -70,6 +69,13 @@ Error no_memory(Device device, std::size_t nbytes, const std::string& why) {
           to_string(device) + ": cannot allocate " + std::to_string(nbytes) + " bytes: " + why};
 }
 
+/// Most bytes of one simulated device: all of them are filled, and a host that runs out of memory
+/// kills processes instead of refusing.
+std::size_t most_memory() noexcept {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
 Error not_a_host_pointer(Device device, const char* side) {
   return {ErrorCode::INVALID_ARGUMENT, to_string(device) + ": the " + side +
                                            " of the copy is memory of a device, not of the host"};
@@ -88,7 +94,7 @@ Status status_of(const Result<void*>& result) {
 }  // namespace
 
 SimulatedDevice::SimulatedDevice(Device device, std::size_t memory)
-    : device_(device), memory_(memory) {
+    : device_(device), memory_(std::min(memory, most_memory())) {
   SimulatedDevices& devices = simulated_devices();
   const std::lock_guard lock(devices.mutex);
   devices.all.push_back(this);

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from placewire_schema import program
 
+from placewire import PteFile
 from tests.placewire.test_cli import run
 
 
@@ -120,10 +122,52 @@ def test_inputs_that_do_not_fit_are_named(corpus: Path, tmp_path: Path) -> None:
     assert result.code == 1
     assert "has input1; forward takes input0" in result.err
     np.savez(inputs, other=np.zeros(1))
-    assert "lacks input0; forward takes input0" in run("run", corpus / "mlp.pte", "-i", inputs).err
+    lacking = run("run", corpus / "mlp.pte", "-i", inputs).err
+    assert "lacks input0; forward takes input0; it has other" in lacking
     np.savez(inputs, input0=np.zeros((4, 64)))
     assert "input 0 must be like float32[4, 64]" in run("run", corpus / "mlp.pte", "-i", inputs).err
     assert run("run", corpus / "mlp.pte", "-i", inputs, "--copy-inputs").code == 0
+
+
+def test_a_single_array_is_refused_as_inputs(corpus: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", np.zeros((4, 64), np.float32))
+    result = run("run", corpus / "mlp.pte", "-i", tmp_path / "in.npy")
+    assert result.code == 1
+    assert "is no .npz file, but one array; write it with np.savez(" in result.err
+
+
+def test_a_file_that_is_refused_is_named(corpus: Path) -> None:
+    result = run("run", corpus / "mlp.npz")
+    assert result.code == 1
+    assert "mlp.npz" in result.err
+    assert "NOT_A_PROGRAM" in result.err
+
+
+def edited(corpus: Path, target: Path, **fields: object) -> Path:
+    """mlp.pte with other fields in the tensor that it takes."""
+    file = PteFile.load(corpus / "mlp.pte")
+    plan = file.program.execution_plan[0]
+    tensor = plan.values[plan.inputs[0]].val
+    assert isinstance(tensor, program.Tensor)
+    for name, value in fields.items():
+        setattr(tensor, name, value)
+    target.write_bytes(file.to_bytes())
+    return target
+
+
+def test_an_operator_that_fails_is_told_in_one_line(corpus: Path, tmp_path: Path) -> None:
+    file = edited(corpus, tmp_path / "int.pte", scalar_type=program.ScalarType.INT)
+    result = run("run", file)
+    assert result.code == 1
+    assert result.err.startswith("error: forward, instruction 1, aten::addmm.out: RuntimeError: ")
+    assert "Traceback" not in result.err
+
+
+def test_random_inputs_beyond_the_memory_are_refused(corpus: Path, tmp_path: Path) -> None:
+    huge = edited(corpus, tmp_path / "huge.pte", sizes=[2**20, 2**22], allocation_info=None)
+    result = run("run", huge)
+    assert result.code == 1
+    assert "there is no memory for an input float32[1048576, 4194304]" in result.err
 
 
 def test_what_is_no_npz_file_is_refused(corpus: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -39,6 +40,12 @@ def test_a_device_is_there_while_it_is_entered() -> None:
         assert not core.has_allocator(DeviceType.CUDA, 0)
         assert device.device == Device.parse("cuda:1")
     assert not core.has_allocator(DeviceType.CUDA, 1)
+
+
+def test_a_device_has_at_most_half_of_the_memory_of_the_host() -> None:
+    host = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with SimulatedDevice("cuda:0"), pytest.raises(AllocationError, match="0 of its"):
+        allocate(host // 2 + 1)
 
 
 def test_a_device_is_gone_after_an_error() -> None:

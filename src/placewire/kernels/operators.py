@@ -26,6 +26,12 @@ __all__ = ["TorchOperator", "find_operator"]
 
 _OF_THE_CORE = ("et_copy::", "executorch_prim::", "placewire::")
 
+_REACHING_OUT = ("aten::from_file", "_c10d_functional::", "c10d::", "symm_mem::")
+"""Starts of names of operators that open files or talk to other processes: no program may."""
+
+_UNCHECKED = ("aten::_reshape_alias_copy.",)
+"""Starts of names of operators that read wherever their strides lead."""
+
 
 @dataclass(frozen=True)
 class TorchOperator:
@@ -131,14 +137,17 @@ def find_operator(name: str) -> TorchOperator | None:
 
     Operators that return new tensors are none: a program has a place for every result. Nor are
     those that the core has kernels for: where ExecuTorch's exporter is imported, torch has
-    operators of these names, which know nothing of devices.
+    operators of these names, which know nothing of devices. Nor are those that reach out of the
+    process: a file is data, and must not be able to read or write another one. Nor are those that
+    change what a tensor is instead of its elements, such as `aten::set_`: it would go on to point
+    to memory that is gone. Nor is what leaves the memory of a tensor unchecked.
     """
-    if name.startswith(_OF_THE_CORE):
+    if name.startswith((*_OF_THE_CORE, *_REACHING_OUT, *_UNCHECKED)):
         return None
     if name in DIM_ORDER_SCHEMAS:
         return TorchOperator(torch._C.parse_schema(name + DIM_ORDER_SCHEMAS[name]), None)
     overload = _overload(name)
-    if overload is None:
+    if overload is None or torch.Tag.inplace_view in overload.tags:
         return None
     operator = TorchOperator(overload._schema, overload)
     returned = [str(value.type) for value in overload._schema.returns]
@@ -151,9 +160,10 @@ def _overload(name: str) -> OpOverload | None:
     base, _, overload_name = rest.partition(".")
     if not separator or not base:
         return None
-    packet = getattr(getattr(torch.ops, namespace), base, None)
-    overload: OpOverload | None = getattr(packet, overload_name or "default", None)
-    return overload
+    packet = getattr(getattr(torch.ops, namespace, None), base, None)
+    overload = getattr(packet, overload_name or "default", None)
+    # The name is a file's, and may be that of any attribute.
+    return overload if isinstance(overload, torch._ops.OpOverload) else None
 
 
 def _kind(argument: torch._C.Argument) -> str:

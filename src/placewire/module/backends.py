@@ -93,6 +93,15 @@ def registered_backends(besides: Iterable[Backend] = ()) -> list[Backend]:
         return [backend for name, backend in _registered.items() if name not in taken]
 
 
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no lone surrogates, so that UTF-8 can hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def checked_id(backend: Backend) -> str:
     """A backend's id.
 
@@ -100,7 +109,7 @@ def checked_id(backend: Backend) -> str:
         InvalidArgumentError: It has none.
     """
     name: object = getattr(backend, "id", None)
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name or not _is_unicode(name):
         raise InvalidArgumentError(
             f"{type(backend).__name__} is no backend: its id is {name!r}; expected a text"
         )

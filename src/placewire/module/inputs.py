@@ -35,7 +35,10 @@ def as_input(value: object, expected: object) -> object:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(expected, float) and type(value) is int:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise InvalidArgumentError("an integer is too large for a float") from None
     return value
 
 
@@ -54,11 +57,10 @@ def converted(value: object, expected: object) -> object:
     """
     if not isinstance(expected, core.Tensor):
         return as_input(value, expected)
-    host = _on_host(value)
     scalar_type = ScalarType(expected.scalar_type)
-    if is_torch_tensor(host):
-        fitting: object = _torch_in_order(_torch_cast(host, scalar_type), expected.dim_order)
-    elif isinstance(host, core.Tensor) and host.scalar_type == scalar_type:
+    if is_torch_tensor(value):
+        fitting: object = _torch_converted(value, scalar_type, expected.dim_order)
+    elif isinstance(host := _on_host(value), core.Tensor) and host.scalar_type == scalar_type:
         fitting = host
     else:
         fitting = _in_order(_cast(host, scalar_type), expected.dim_order)
@@ -69,8 +71,6 @@ def converted(value: object, expected: object) -> object:
 
 def _on_host(value: object) -> object:
     """A value's elements in the host's memory."""
-    if is_torch_tensor(value):
-        return value.detach().cpu().resolve_neg().resolve_conj()
     if not hasattr(value, "__dlpack_device__"):
         return value
     kind, _ = value.__dlpack_device__()
@@ -97,6 +97,20 @@ def _in_order(array: np.ndarray[Any, Any], order: tuple[int, ...]) -> np.ndarray
     if len(order) != array.ndim:
         return np.ascontiguousarray(array).reshape(array.shape)
     return np.ascontiguousarray(array.transpose(order)).transpose(np.argsort(order))
+
+
+def _torch_converted(
+    tensor: torch.Tensor, scalar_type: ScalarType, order: tuple[int, ...]
+) -> torch.Tensor:
+    try:
+        host = tensor.detach().cpu().resolve_neg().resolve_conj()
+        return _torch_in_order(_torch_cast(host, scalar_type), order)
+    except RuntimeError as error:
+        # A sparse, quantized, nested or meta tensor, or one whose storage is gone.
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        raise InvalidArgumentError(
+            f"torch cannot make it a dense {type_name(scalar_type)} tensor: {reason}"
+        ) from error
 
 
 def _torch_cast(tensor: torch.Tensor, scalar_type: ScalarType) -> torch.Tensor:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
 from placewire_schema.errors import (
     InvalidArgumentError,
     InvalidStateError,
+    InvalidTypeError,
     NotFoundError,
     OperatorMissingError,
 )
@@ -71,6 +74,7 @@ class Module:
         OSError: The file cannot be read.
         InvalidProgramError: The validator refuses it; `placewire verify` lists all findings.
         InvalidArgumentError: A device, a backend or `library` is none.
+        InvalidTypeError: `file` is neither a path nor bytes, or a kernel source is none.
         StaleBuildError: The compiled core is missing or belongs to another schema.
 
     Example:
@@ -97,7 +101,7 @@ class Module:
             import_module("torch")
         pairs = _device_pairs(device_map or {})
         all_backends = [*backends, *registered_backends(besides=backends)]
-        sources = [default_kernels()] if kernels is None else list(kernels)
+        sources = [default_kernels()] if kernels is None else _kernel_sources(kernels)
         self._has_torch_kernels = kernels is None and has_torch()
         self._label, program = _open(file)
         self._program: core.Program | None = program
@@ -109,6 +113,8 @@ class Module:
         self._shared_lock = Lock() if share_memory_arenas else None
         self._methods: dict[str, Method] = {}
         self._loading = Lock()
+        self._loader: int | None = None  # the thread that has the lock
+        _open_modules.add(self)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -128,12 +134,21 @@ class Module:
                 are missing: all of them are named.
             OperatorMissingError: Operators have no kernel; all of them are named.
             PlacewireError: Loading fails.
-            InvalidStateError: The module is closed.
+            InvalidStateError: The module is closed, or a backend or kernel source asks for a method
+                while it helps to load one.
         """
+        if self._loader == get_ident():
+            raise InvalidStateError(
+                f"{self._label}: a method cannot be had while another one is loaded by this thread"
+            )
         with self._loading:
-            found = self._methods.get(name)
-            if found is None:
-                found = self._methods[name] = self._load(name)
+            self._loader = get_ident()
+            try:
+                found = self._methods.get(name)
+                if found is None:
+                    found = self._methods[name] = self._load(name)
+            finally:
+                self._loader = None
         return found
 
     def method_meta(self, name: str = _FORWARD) -> MethodMeta:
@@ -235,13 +250,45 @@ class Module:
         return self._program
 
 
+_open_modules: WeakSet[Module] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Close what is open while the interpreter can still free it.
+
+    A backend usually refers to the globals that the module is one of, and Python's collector of
+    cycles does not see that the core refers to the backend.
+    """
+    for module in list(_open_modules):
+        module.close()
+
+
 def _open(file: object) -> tuple[str, core.Program]:
     """A program, and what to call it."""
     if isinstance(file, str | os.PathLike):
         path = Path(file)
         path.stat()  # a missing file is the system's error, with its number
-        return str(path), core.Program.open(str(path))
+        return str(path), core.Program.open(os.fsencode(path))
+    try:
+        contents = memoryview(file)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidTypeError(
+            f"{type(file).__name__} is no program; expected a path, or the bytes of a file"
+        ) from None
+    if not contents.c_contiguous:
+        raise InvalidArgumentError("the bytes of the file do not lie one after the other")
     return "of bytes", core.Program.load(file)
+
+
+def _kernel_sources(kernels: Sequence[core.KernelSource]) -> list[core.KernelSource]:
+    for source in kernels:
+        if not isinstance(source, core.KernelSource):
+            raise InvalidTypeError(
+                f"kernels has a {type(source).__name__}; expected kernel sources. Functions are "
+                "registered with placewire.kernel or placewire.ScopedKernel"
+            )
+    return list(kernels)
 
 
 def _device_pairs(

@@ -6,7 +6,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from placewire_schema.errors import InvalidArgumentError, NotSupportedError
+from placewire_schema.errors import AllocationError, InvalidArgumentError, NotSupportedError
 
 from placewire._core import core
 
@@ -25,11 +25,7 @@ def load_inputs(path: Path, method: Method) -> list[object]:
         OSError: The file cannot be read.
         InvalidArgumentError: It is no .npz file, or lacks a tensor, or has what is no input.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise InvalidArgumentError(f"{path} is no .npz file: {error}") from None
+    arrays = _arrays(path)
     names = [f"input{index}" for index in range(len(method.inputs))]
     unknown = [name for name in arrays if name.startswith("input") and name not in names]
     missing = [
@@ -39,13 +35,28 @@ def load_inputs(path: Path, method: Method) -> list[object]:
     ]
     if unknown or missing:
         problem = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(unknown)}"
+        found = f"; it has {', '.join(arrays) or 'no arrays'}" if missing else ""
         raise InvalidArgumentError(
-            f"{path} {problem}; {method.name} takes {', '.join(names) or 'no inputs'}"
+            f"{path} {problem}; {method.name} takes {', '.join(names) or 'no inputs'}{found}"
         )
     return [
         _input(arrays[name], value) if name in arrays else value
         for name, value in zip(names, method.inputs, strict=True)
     ]
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """The arrays of an .npz file by their names."""
+    try:
+        content = np.load(path, allow_pickle=False)
+        if isinstance(content, np.ndarray):
+            raise InvalidArgumentError(
+                f"{path} is no .npz file, but one array; write it with np.savez(path, input0=...)"
+            )
+        with content as archive:
+            return {name: archive[name] for name in archive.files}
+    except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        raise InvalidArgumentError(f"{path} is no .npz file of numbers: {error}") from None
 
 
 def _input(array: np.ndarray[Any, Any], expected: object) -> object:
@@ -66,6 +77,7 @@ def random_inputs(method: Method, seed: int) -> list[object]:
 
     Raises:
         NotSupportedError: numpy has no such element type.
+        AllocationError: There is no memory for one of them.
     """
     generator = np.random.default_rng(seed)
     inputs: list[object] = []
@@ -78,11 +90,19 @@ def random_inputs(method: Method, seed: int) -> list[object]:
             raise NotSupportedError(f"numpy has no {scalar_type.torch} for an input")
         kind = np.dtype(scalar_type.numpy)
         shape = meta.tensor.shape
-        if kind.kind == "f":
-            inputs.append(generator.standard_normal(shape).astype(kind))
-        else:
-            inputs.append(generator.integers(0, 2, shape).astype(kind))
+        try:
+            inputs.append(_random(generator, shape, kind))
+        except (MemoryError, ValueError):  # numpy says ValueError beyond the address space
+            raise AllocationError(f"there is no memory for an input {meta.tensor}") from None
     return inputs
+
+
+def _random(
+    generator: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]
+) -> np.ndarray[Any, Any]:
+    if kind.kind == "f":
+        return generator.standard_normal(shape).astype(kind)
+    return generator.integers(0, 2, shape).astype(kind)
 
 
 def output_arrays(outputs: list[object]) -> dict[str, np.ndarray[Any, Any]]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from placewire_schema.errors import InternalError, OperatorMissingError, PlacewireError
+from placewire_schema.errors import (
+    InternalError,
+    InvalidArgumentError,
+    OperatorMissingError,
+    PlacewireError,
+)
 
 from placewire.aot import export
 from placewire.aot.partition import EverythingPartitioner
@@ -197,3 +204,29 @@ def test_twenty_runs_give_equal_results(
             first = module(given)
             for _ in range(19):
                 np.testing.assert_array_equal(module(given), first)
+
+
+def test_views_of_another_library_are_refused() -> None:
+    for register in (
+        lambda: kernel("my::add.out", views="jax")(print),  # type: ignore[arg-type]
+        lambda: ScopedKernel("my::add.out", print, views="jax"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidArgumentError, match="views is 'jax'; expected 'numpy' or"):
+            register()
+
+
+def test_a_kernel_that_stays_registered_leaks_nothing_at_exit(corpus: Path) -> None:
+    script = f"""
+from placewire import Module, kernel
+
+@kernel("aten::add.out")
+def add(x, y, alpha, out):
+    out[:] = 9
+
+Module({str(corpus / "multimethod.pte")!r}).add
+print("loaded")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert (done.stdout, done.stderr) == ("loaded\n", "")

@@ -105,3 +105,31 @@ def _operator(name: str) -> TorchOperator:
     operator = find_operator(name)
     assert operator is not None
     return operator
+
+
+@pytest.mark.parametrize(
+    "name", ["aten::from_file.out", "symm_mem::one_shot_all_reduce_out", "c10d::barrier"]
+)
+def test_operators_that_reach_out_of_the_process_are_none(name: str) -> None:
+    assert find_operator(name) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["aten::add._schema", "aten::add.overloads", "load_library::__self__.aten", "_dir::append"],
+)
+def test_attributes_of_torch_that_are_no_operators_are_none(name: str) -> None:
+    assert find_operator(name) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["aten::set_.source_Tensor", "aten::as_strided_", "aten::resize_", "aten::t_", "aten::detach_"],
+)
+def test_operators_that_change_what_a_tensor_is_are_none(name: str) -> None:
+    assert find_operator(name) is None
+    assert find_operator("aten::add_.Tensor") is not None
+
+
+def test_an_operator_that_reads_wherever_its_strides_lead_is_none() -> None:
+    assert find_operator("aten::_reshape_alias_copy.out") is None

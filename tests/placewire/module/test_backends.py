@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -163,7 +165,10 @@ def test_a_backend_that_is_not_registered_cannot_be_taken_out() -> None:
         unregister_backend("mine")
 
 
-@pytest.mark.parametrize("wrong", [object(), AddingBackend(id=""), type("Idle", (), {"id": "x"})()])
+@pytest.mark.parametrize(
+    "wrong",
+    [object(), AddingBackend(id=""), AddingBackend(id="\ud800"), type("Idle", (), {"id": "x"})()],
+)
 def test_what_is_no_backend_is_refused(corpus: Path, wrong: object) -> None:
     with pytest.raises(InvalidArgumentError, match="is no backend"):
         Module(corpus / "dev_add.pte", backends=[wrong])  # type: ignore[list-item]
@@ -249,3 +254,42 @@ def test_what_a_backend_keeps_leaves_no_memory_on_the_device(
     gc.collect()
     assert device.allocations == 0
     assert [reference() for reference in kept] == [None]  # type: ignore[operator]
+
+
+def test_a_backend_that_asks_for_a_method_while_it_loads_one_is_refused(
+    corpus: Path, simulate: Simulate
+) -> None:
+    class Asking(AddingBackend):
+        def load(self, description: object) -> Adding:
+            del description
+            module.method()
+            raise AssertionError("a method was had")
+
+    device = simulate("cuda:0")
+    module = Module(corpus / "dev_add.pte", backends=[Asking({"cuda:0": device})])
+    with pytest.raises(PlacewireError, match="while another one is loaded by this thread"):
+        module.method()
+
+
+def test_a_module_that_is_still_open_at_exit_leaks_nothing(corpus: Path) -> None:
+    script = f"""
+from placewire import Module
+
+class Idle:
+    id = "BackendWithCompilerDemo"
+
+    def load(self, description):
+        return self
+
+    def execute(self, arguments):
+        pass
+
+path = {str(corpus / "dev_add.pte")!r}
+module = Module(path, backends=[Idle()], device_map={{"cuda:0": "cpu:0"}})
+module.method()
+print("loaded")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert (done.stdout, done.stderr) == ("loaded\n", "")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import array
 import gc
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from placewire_schema import program
 from placewire_schema.errors import BusyError, InvalidArgumentError, InvalidTypeError
 
-from placewire import ExportConfig, Module, Tensor, export
+from placewire import ExportConfig, Module, PteFile, Tensor, export
 from placewire.pytest_plugin import Simulate
 from placewire.tensors import copy_tensor, to_numpy
 from tests.placewire.module.adding_backend import Adding, AddingBackend
@@ -204,12 +206,73 @@ def test_a_number_must_be_what_the_program_was_exported_with(corpus: Path) -> No
         module.forward(x, value + 1)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (10**400, "input 1: an integer is too large for a float"),
+        ("\ud800", "input 1: UTF-8 cannot hold the string"),
+    ],
+)
+def test_a_number_or_string_that_the_core_cannot_hold_is_refused(
+    corpus: Path, given: object, message: str
+) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        Module(corpus / "scalars_in.pte")(np.ones(3, np.float32), given)
+
+
+@pytest.mark.parametrize("layout", ["sparse", "meta"])
+def test_with_copies_a_torch_tensor_without_plain_memory_is_refused(
+    corpus: Path, layout: str
+) -> None:
+    tensor = torch.ones(4, 64).to_sparse() if layout == "sparse" else torch.ones(4, 64).to("meta")
+    with pytest.raises(InvalidArgumentError, match="torch cannot make it a dense float32 tensor: "):
+        Module(corpus / "mlp.pte", copy_inputs=True)(tensor)
+
+
 def test_a_dynamic_shape_takes_what_its_bounds_allow(corpus: Path) -> None:
     module = Module(corpus / "dyn.pte")
     for rows in (2, 32, 5):
         assert module.forward(np.ones((rows, 16), np.float32)).shape == (rows, 4)
     with pytest.raises(InvalidArgumentError, match="forward: input 0 does not fit"):
         module.forward(np.ones((33, 16), np.float32))
+
+
+def test_a_tensor_of_a_dynamic_shape_is_resized_within_its_bounds(corpus: Path) -> None:
+    tensor = Module(corpus / "dyn.pte").forward.inputs[0]
+    assert isinstance(tensor, Tensor)
+    tensor.resize([3, 16])
+    assert tensor.shape == (3, 16)
+    with pytest.raises(InvalidArgumentError, match="size 33 at dimension 0 is beyond the bound 32"):
+        tensor.resize([33, 16])
+
+
+def test_an_output_that_is_an_input_keeps_it_when_the_next_call_brings_another(
+    corpus: Path,
+) -> None:
+    file = PteFile.load(corpus / "mlp.pte")
+    plan = file.program.execution_plan[0]
+    tensor = plan.values[plan.inputs[0]].val
+    assert isinstance(tensor, program.Tensor)
+    tensor.allocation_info = None
+    plan.outputs, plan.chains[0].instructions = list(plan.inputs), []
+    module = Module(bytes(file.to_bytes()), copy_outputs=False)
+    given = np.ones((4, 64), np.float32)
+    kept = weakref.ref(given)
+    output = module(given)
+    del given
+    module(np.zeros((4, 64), np.float32))
+    gc.collect()
+    assert kept() is not None
+    assert (output == 1).all()
+    del output
+    gc.collect()
+    assert kept() is None
+
+
+@pytest.mark.parametrize("device", [(1, 256), (257, 0), (1, -1)])
+def test_a_copy_to_a_device_beyond_the_wires_numbers_is_refused(device: tuple[int, int]) -> None:
+    with pytest.raises(InvalidArgumentError, match="there is no device of kind"):
+        copy_tensor(X).copy_to(*device)
 
 
 def test_flat_inputs_give_flat_outputs(add: Module) -> None:

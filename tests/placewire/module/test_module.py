@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from placewire_schema.errors import (
+    AllocationError,
     InvalidArgumentError,
     InvalidProgramError,
     InvalidStateError,
+    InvalidTypeError,
     NotFoundError,
     OperatorMissingError,
 )
-from placewire_schema.program import ScalarType
+from placewire_schema.program import ScalarType, Tensor
 
 from placewire import Module
 from placewire.device import Device
+from placewire.pte import PteFile
 from placewire.pytest_plugin import Simulate
+from placewire.tensors import to_numpy
 from placewire.testing import SimulatedDevice
 from tests.placewire.module.adding_backend import Adding, AddingBackend
 
@@ -70,8 +76,21 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
         Module(b"nothing that could be a program")
     with pytest.raises(FileNotFoundError):
         Module(tmp_path / "missing.pte")
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidTypeError, match="int is no program; expected a path, or the bytes"):
         Module(17)
+    with pytest.raises(InvalidArgumentError, match="do not lie one after the other"):
+        Module(memoryview(b"0123456789")[::2])
+
+
+def test_the_name_of_a_file_need_not_be_text(corpus: Path, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.pte")
+    shutil.copy(corpus / "constmethods.pte", path)
+    assert Module(path).get_vocab() == 32000
+
+
+def test_a_function_is_no_source_of_kernels(corpus: Path) -> None:
+    with pytest.raises(InvalidTypeError, match="kernels has a function; expected kernel sources"):
+        Module(corpus / "mlp.pte", kernels=[lambda name: None])  # type: ignore[list-item]
 
 
 def test_a_closed_module_is_refused_and_says_so(corpus: Path) -> None:
@@ -169,3 +188,24 @@ def test_what_fails_to_load_leaves_nothing_on_the_device(corpus: Path) -> None:
         del caught, module
         gc.collect()
         assert device.allocations == 0
+
+
+def test_outputs_whose_memory_could_not_be_had_get_it_at_the_next_try(corpus: Path) -> None:
+    file = PteFile.load(corpus / "dev_add.pte")
+    plan = file.program.execution_plan[0]
+    for index in (3, 4):
+        tensor = plan.values[index].val
+        assert isinstance(tensor, Tensor)
+        tensor.allocation_info = None
+    plan.outputs = [5, 3, 4]
+    with SimulatedDevice("cuda:0") as device:
+        backend = AddingBackend({"cuda:0": device})
+        with Module(bytes(file.to_bytes()), backends=[backend]) as module:
+            device.fail("allocate", 3)
+            with pytest.raises(AllocationError):
+                module.method()
+            total, second, sum_there = module.method().run([X, X + 1])
+            assert (total == 2 * X + 1).all()
+            assert (to_numpy(second) == X + 1).all()
+            assert (to_numpy(sum_there) == total).all()
+            del second, sum_there

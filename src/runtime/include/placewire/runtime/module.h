@@ -31,7 +31,8 @@ struct ModuleOptions {
 /// Methods of one program.
 ///
 /// Threads: different methods may execute at the same time, unless they share memory; then they
-/// are BUSY for each other. Loading is safe from any number of threads.
+/// are BUSY for each other. Loading is safe from any number of threads; while it lasts, other calls
+/// of the module wait, so backends and kernels must not call the module that loads them.
 class Module {
  public:
   /// Opens and validates a file; nothing is allocated for methods yet. Errors: those of
