@@ -94,7 +94,7 @@ Status status_of(const Result<void*>& result) {
 }  // namespace
 
 SimulatedDevice::SimulatedDevice(Device device, std::size_t memory)
-    : device_(device), memory_(std::min(memory, most_memory())) {
+    : device_(device), given_(memory), memory_(std::min(memory, most_memory())) {
   SimulatedDevices& devices = simulated_devices();
   const std::lock_guard lock(devices.mutex);
   devices.all.push_back(this);
@@ -187,8 +187,8 @@ Result<DeviceProperties> SimulatedDevice::do_properties(DeviceIndex index) {
   if (index != device_.index) {
     return not_simulated(device_, index);
   }
-  const bool is_limited = memory_ != std::numeric_limits<std::size_t>::max();
-  return DeviceProperties{"", "", is_limited ? memory_ : 0};
+  const bool is_limited = given_ != std::numeric_limits<std::size_t>::max();
+  return DeviceProperties{"", "", is_limited ? given_ : 0};
 }
 
 Result<void*> SimulatedDevice::do_allocate(std::size_t nbytes, DeviceIndex index,

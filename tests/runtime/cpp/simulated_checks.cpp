@@ -258,6 +258,13 @@ void the_device_itself_works_on_what_stands_behind() {
   CHECK(SimulatedDevice::owns(pointer + 15) && !SimulatedDevice::owns(backing.value()));
 }
 
+void it_tells_only_the_memory_that_it_was_given() {
+  CHECK(SimulatedDevice(kCuda0).properties(0).value().memory == 0);
+  const auto found = SimulatedDevice(kCuda0, 4096).properties(0).value();
+  CHECK(found.memory == 4096 && found.name.empty() && found.architecture.empty());
+  CHECK(cases::is_error(SimulatedDevice(kCuda0).properties(1), ErrorCode::NOT_FOUND, "cuda:1"));
+}
+
 void it_stands_for_any_kind_and_index() {
   for (const DeviceType type : placewire::schema::program::kDeviceTypeMembers) {
     const auto device = std::make_shared<SimulatedDevice>(Device{type, 127});
@@ -381,6 +388,7 @@ constexpr std::array kCases = {
     CASE(a_size_that_no_machine_has_is_an_error),
     CASE(an_alignment_above_a_page_is_kept),
     CASE(the_device_itself_works_on_what_stands_behind),
+    CASE(it_tells_only_the_memory_that_it_was_given),
     CASE(it_stands_for_any_kind_and_index),
     CASE(several_devices_of_a_kind_can_be_installed),
     CASE(everything_is_freed_once_whatever_fails),

@@ -127,6 +127,8 @@ class SimulatedDevice final : public DeviceAllocator {
                                              std::size_t nbytes);
 
   const Device device_;
+  /// The memory that it was given, and what of it the host lets it have.
+  const std::size_t given_;
   const std::size_t memory_;
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, Allocation> allocations_;
