@@ -239,7 +239,7 @@ class Module:
     def _advice(self) -> str:
         """What to do about an operator that no kernel was found for."""
         if self._has_torch_kernels:
-            return "torch does not have them either: register kernels of your own"
+            return "torch has none that a program may use: register kernels of your own"
         if has_torch():
             return "the kernels that were given do not have them"
         return "install torch, which has the operators of PyTorch, or register kernels of your own"
