@@ -134,6 +134,4 @@ Result<DeviceProperties> DeviceAllocator::properties(DeviceIndex index) {
   return do_properties(index);
 }
 
-Result<DeviceProperties> DeviceAllocator::do_properties(DeviceIndex) { return DeviceProperties{}; }
-
 }  // namespace placewire

@@ -87,7 +87,9 @@ class DeviceAllocator {
 
  private:
   /// Unless a derived class says more, nothing is known.
-  [[nodiscard]] virtual Result<DeviceProperties> do_properties(DeviceIndex index);
+  [[nodiscard]] virtual Result<DeviceProperties> do_properties(DeviceIndex) {
+    return DeviceProperties{};
+  }
   /// `nbytes` is not 0, `alignment` is a power of two.
   [[nodiscard]] virtual Result<void*> do_allocate(std::size_t nbytes, DeviceIndex index,
                                                   std::size_t alignment) = 0;
