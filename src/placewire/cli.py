@@ -71,6 +71,8 @@ def main() -> None:
         if not _is_expected(error):
             raise
         typer.echo(f"error: {_text(error)}", err=True)
+        if isinstance(error, OSError) and error.filename is None:
+            _abandon_output()  # writing it is what failed, and would fail again
         sys.exit(_flushed(FAILURE))
 
 

@@ -132,10 +132,12 @@ def test_the_exit_code_is_that_of_the_command(code: str, expected: int) -> None:
     assert process.stderr == ("a reason\n" if "reason" in code else "")
 
 
-def test_output_that_cannot_be_written_is_an_error(corpus: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_an_error(corpus: Path, unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
         process = subprocess.run(
             [sys.executable, "-m", "placewire", "dump", str(corpus / "mlp.pte")],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
