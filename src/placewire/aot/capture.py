@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import fx
-from torch._ops import OpOverload
 from torch.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
@@ -22,6 +21,7 @@ from .fakes import FakeValues
 from .functionalize import NotRewritableError, functionalize
 from .graph import GraphInput, InputKind, MethodGraph, Unsupported, source_of
 from .host_copies import HostCopies
+from .operators import is_write
 from .transformations import without_transformations
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _without_writes(method: MethodGraph, hiding: fx.Node | None) -> MethodGraph:
             continue
         if node.op == "get_attr" and _has_writes(method.bodies[str(node.target)]):
             continue
-        if not _is_write(node):
+        if not is_write(node.target):
             new[node] = graph.node_copy(node, new.__getitem__)
         elif isinstance(node.args[0], fx.Node) and _is_like(node, node.args[0]):
             new[node] = new[node.args[0]]
@@ -134,11 +134,7 @@ def _without_writes(method: MethodGraph, hiding: fx.Node | None) -> MethodGraph:
 
 def _has_writes(body: MethodGraph) -> bool:
     inner = any(map(_has_writes, body.bodies.values()))
-    return inner or any(map(_is_write, body.graph.nodes))
-
-
-def _is_write(node: fx.Node) -> bool:
-    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
+    return inner or any(is_write(node.target) for node in body.graph.nodes)
 
 
 def _is_like(node: fx.Node, other: fx.Node) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from placewire_schema.errors import InvalidArgumentError
-from torch._ops import OpOverload
 from torch.fx.passes.utils.fuser_utils import topo_sort
 
 from placewire.device import Device
@@ -16,6 +15,7 @@ from placewire.placement import TARGET_DEVICE
 
 from .control_flow import control_flow_of, is_control_flow, operands_of
 from .named_data import CompiledPart
+from .operators import is_write
 from .subgraph import Subgraph, cut
 from .user_code import calling
 from .wording import described
@@ -226,7 +226,7 @@ def _check(
 def _can_be_delegated(node: fx.Node) -> bool:
     if node.op != "call_function" or is_delegate_call(node) or is_control_flow(node.target):
         return False
-    return not (isinstance(node.target, OpOverload) and node.target._schema.is_mutable)
+    return not is_write(node.target)
 
 
 def lower_delegates(method: MethodGraph, named_data: NamedDataPool) -> None:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 from placewire_schema.program import TensorShapeDynamism
 from torch import fx
-from torch._ops import OpOverload
 
 from placewire.placement import CPU
 
@@ -26,6 +25,7 @@ from .control_flow import control_flow_of, is_control_flow, methods_in
 from .copies import CopyKind, copies_in, is_copy
 from .delegates import constants_of, delegate_calls, is_delegate_call
 from .graph import InputKind
+from .operators import is_write
 from .passes import PassResult
 from .reshapes import become_alias, is_reshape
 from .residents import make_constant_resident, make_states_resident
@@ -348,7 +348,7 @@ class _Placement:
 
 def _written(node: fx.Node) -> list[fx.Node]:
     """The tensors that a node writes to."""
-    if not isinstance(node.target, OpOverload) or not node.target._schema.is_mutable:
+    if not is_write(node.target):
         return []
     arguments = node.target._schema.arguments
     given = dict(zip((argument.name for argument in arguments), node.args, strict=False))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import torch
 from torch.export import ExportedProgram
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from .graph import MethodGraph
 
-__all__ = ["Artifact", "InvalidOutputError", "UnsupportedError", "export"]
+__all__ = ["Artifact", "InvalidOutputError", "UnsupportedError", "are_exported", "export"]
 
 
 class UnsupportedError(ValueError):
@@ -195,7 +195,7 @@ def _programs(
         )
         return {"forward": exported}
     programs = {"forward": model} if isinstance(model, ExportedProgram) else model
-    if not _are_exported(programs):
+    if not are_exported(programs):
         raise TypeError(
             f"cannot export {described(model)}; expected a module, an ExportedProgram, or a "
             "dictionary of ExportedPrograms by method"
@@ -249,7 +249,8 @@ def _check_examples(args: object, kwargs: object) -> None:
         raise TypeError(f"kwargs is {described(kwargs)}; expected a dictionary")
 
 
-def _are_exported(programs: object) -> bool:
+def are_exported(programs: object) -> TypeGuard[Mapping[str, ExportedProgram]]:
+    """Whether something is what torch exported of several methods, by their names."""
     return isinstance(programs, Mapping) and all(
         isinstance(name, str) and isinstance(program, ExportedProgram)
         for name, program in programs.items()

@@ -16,7 +16,7 @@ from .control_flow import is_control_flow
 from .copies import is_copy
 from .delegates import is_delegate_call
 from .emit import number_operator
-from .operators import kernel_of
+from .operators import is_write, kernel_of
 from .passes import Pass, PassResult
 from .specs import TensorSpec, is_item, specs_of
 from .user_code import calling
@@ -127,7 +127,7 @@ def _type_problem(node: fx.Node) -> str | None:
     """What is no value or spec at all, so that nothing else can be asked of it."""
     if node.op not in ("placeholder", "call_function", "get_attr", "output"):
         return f"it is {with_article(node.op)}; expected calls of operators"
-    if node.op == "call_function" and "val" not in node.meta and not _writes(node):
+    if node.op == "call_function" and "val" not in node.meta and not is_write(node.target):
         return 'it has no fake value in meta["val"]'
     specs: Sequence[object] = specs_of(node)
     for spec in specs:
@@ -177,7 +177,7 @@ def _order_problem(node: fx.Node, seen: set[fx.Node]) -> str | None:
 
 def _spec_problem(node: fx.Node, callers: set[TensorSpec]) -> str | None:
     value = node.meta.get("val")
-    if node.op == "output" or _writes(node):
+    if node.op == "output" or is_write(node.target):
         return None
     if isinstance(value, torch.Tensor) and not specs_of(node):
         return 'it computes a tensor and has no TensorSpec in meta["spec"]'
@@ -199,7 +199,7 @@ def _call_problem(node: fx.Node, target: Target, *, devices: bool) -> str | None
         return None
     if kernel_of(node.target, target) is None:
         return f"{target.name} has no kernel for {node.target}"
-    if _writes(node):
+    if is_write(node.target):
         return None
     if problem := _arguments_problem(node, node.target):
         return problem
@@ -225,10 +225,6 @@ def _arguments_problem(node: fx.Node, operator: OpOverload) -> str | None:
         each.name for each in wanted if not each.has_default_value() and each.name not in given
     ]
     return f"it lacks the argument {missing[0]} of {operator}" if missing else None
-
-
-def _writes(node: fx.Node) -> bool:
-    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
 
 
 def _tensors(node: fx.Node) -> list[TensorSpec]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import torch
 from torch._ops import OpOverload
@@ -17,6 +17,7 @@ __all__ = [
     "copying_variant",
     "custom_remedy",
     "is_operator",
+    "is_write",
     "kernel_name",
     "kernel_of",
     "out_arguments",
@@ -28,6 +29,11 @@ __all__ = [
 
 def is_operator(target: object) -> bool:
     return isinstance(target, OpOverload)
+
+
+def is_write(target: object) -> TypeGuard[OpOverload]:
+    """Whether a node's target is an operator that writes to its arguments."""
+    return isinstance(target, OpOverload) and target._schema.is_mutable
 
 
 def kernel_name(operator: OpOverload) -> str:

@@ -24,7 +24,7 @@ from .decompositions import OWN_DECOMPOSITIONS, CannotDecomposeError
 from .decompositions.of_torch import known_decompositions
 from .emit.calls import NUMBER_OPERATORS
 from .limits import limit_of
-from .operators import copying_variant, custom_remedy, kernel_of, scalar_variant
+from .operators import copying_variant, custom_remedy, is_write, kernel_of, scalar_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -292,7 +292,7 @@ class Recipes:
 
             try:
                 traced = self._trace(call, operands)
-                if any(_writes(node) for node in traced.nodes):
+                if any(is_write(node.target) for node in traced.nodes):
                     functional = dispatch_functionalize(
                         call, mode=FunctionalTensorMode(export=True)
                     )
@@ -460,10 +460,6 @@ def _dtype_beside(number: bool | int | float, dtype: torch.dtype) -> torch.dtype
     if isinstance(number, float):
         return dtype if dtype.is_floating_point else torch.get_default_dtype()
     return dtype if dtype is not torch.bool else torch.int64
-
-
-def _writes(node: fx.Node) -> bool:
-    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
 
 
 def _is_only(traced: fx.Graph, op: OpOverload) -> bool:

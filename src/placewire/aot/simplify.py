@@ -8,6 +8,7 @@ import torch
 from torch._ops import OpOverload
 
 from .graph import InputKind, MethodGraph
+from .operators import is_write
 
 if TYPE_CHECKING:
     from torch import fx
@@ -84,4 +85,4 @@ def remove_dead_code(method: MethodGraph) -> None:
 
 
 def _has_effect(node: fx.Node) -> bool:
-    return isinstance(node.target, OpOverload) and node.target._schema.is_mutable
+    return is_write(node.target)

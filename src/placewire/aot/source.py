@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 
 from placewire.importing import ImportTextError, import_text
 
+from .export import are_exported
 from .wording import described
 
 __all__ = ["Source", "SourceError", "load_source", "silence_torch"]
@@ -62,7 +63,7 @@ def silence_torch() -> None:
 def _checked(text: str, made: object) -> Source:
     if isinstance(made, ExportedProgram):
         return made, None, None
-    if isinstance(made, Mapping) and made and _all_exported(made):
+    if are_exported(made) and made:
         return made, None, None
     if isinstance(made, tuple) and made and isinstance(made[0], torch.nn.Module):
         rest = made[1:]
@@ -75,13 +76,6 @@ def _checked(text: str, made: object) -> Source:
         f"{text} gives {found}; expected (module, (argument, ...)), "
         "(module, (argument, ...), {keyword: argument}), an ExportedProgram, "
         "or a dictionary of ExportedPrograms by method"
-    )
-
-
-def _all_exported(methods: Mapping[Any, Any]) -> bool:
-    return all(
-        isinstance(key, str) and isinstance(value, ExportedProgram)
-        for key, value in methods.items()
     )
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import torch
 from placewire_schema.program import ScalarType, TensorShapeDynamism
-from torch._ops import OpOverload
 
 from placewire.placement import CPU
 
@@ -16,6 +15,7 @@ from .control_flow import ControlFlow, control_flow_of, is_control_flow, operand
 from .delegates import is_delegate_call
 from .graph import GraphInput, InputKind, MethodGraph, source_of
 from .layouts import dim_order_of
+from .operators import is_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -191,7 +191,7 @@ class _Specs:
             if isinstance(specs, tuple) and isinstance(index, int) and specs[index] is not None:
                 node.meta["spec"] = specs[index]
             return
-        if isinstance(node.target, OpOverload) and node.target._schema.is_mutable:
+        if is_write(node.target):
             return
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor):

@@ -10,6 +10,7 @@ from torch._ops import OpOverload
 
 from .control_flow import control_flow_of, is_control_flow
 from .graph import InputKind, MethodGraph
+from .operators import is_write
 from .passes import PassResult
 from .specs import TensorSpec, spec_of, specs_of
 
@@ -127,7 +128,7 @@ def _writes(nodes: list[fx.Node], position: dict[fx.Node, int]) -> dict[TensorSp
     """Where memory is overwritten, by the tensor that owns it."""
     writes: dict[TensorSpec, list[int]] = {}
     for node in nodes:
-        if isinstance(node.target, OpOverload) and node.target._schema.is_mutable:
+        if is_write(node.target):
             for spec in specs_of(node.args[0]):  # type: ignore[arg-type]
                 writes.setdefault(spec.storage, []).append(position[node])
     return writes

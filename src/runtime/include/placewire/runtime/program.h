@@ -96,8 +96,9 @@ struct OwnedBytes {
 ///
 /// Loading validates the whole file (validate.h) and copies its head, the FlatBuffer, unless it is
 /// immutable: nobody can change afterwards what was checked. The data behind it is used where it
-/// lies: pages that no method needs are never touched. Threads: only reads, from any number of
-/// threads.
+/// lies: pages that no method needs are never touched.
+///
+/// Threads: only reads, from any number of threads.
 class Program {
  public:
   /// Maps a file, privately. Nobody may shorten it while the Program or one of its methods lives.

@@ -43,8 +43,7 @@ struct OperationCount {
 /// An allocator for one device, of any kind and index, that no hardware stands behind.
 ///
 /// * Its memory is separate: the addresses that it gives lie in pages that nobody can read or
-/// write,
-///   so a host access ends the process with SIGSEGV. The bytes are kept elsewhere, at `backing`.
+///   write, so a host access ends the process with SIGSEGV. The bytes are elsewhere, at `backing`.
 /// * New memory is filled with 0xFF, which is NaN or -1 in most types, so that reading what was
 ///   never written shows.
 /// * A copy must stay inside one live allocation of this device, and its host side must not be
