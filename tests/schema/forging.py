@@ -60,6 +60,14 @@ class Forged(bytearray):
         return self.follow(vector + 4 + 4 * index)
 
 
+def with_another_slot(data: bytes) -> bytes:
+    """Return a copy whose root has a vtable that reaches two bytes into what lies behind it."""
+    changed = Forged(data)
+    vtable = changed.vtable(changed.root())
+    changed.put(vtable, 2, changed.u16(vtable) + 2)
+    return bytes(changed)
+
+
 def hand_made(*parts: bytes, identifier: bytes = b"") -> Forged:
     """Return a buffer of `parts`; the root offset in front leads behind the identifier.
 

@@ -99,7 +99,11 @@ def generate_package(
 
 
 def examples(type_: type[Any], count: int, *, largest_list: int = 2) -> list[Any]:
-    """Return random objects of a table, always the same ones."""
+    """Return random objects of a table.
+
+    They are the same ones in every run of the same tests, but others with another version of
+    hypothesis or when other modules are loaded, as it draws from the constants of those, too.
+    """
     found: list[Any] = []
 
     @settings(

@@ -11,7 +11,7 @@ import pytest
 from ..agreement import JsonWriter, Judge
 from ..cpp.building import Driver
 from ..damage import damaged
-from ..forging import Forged
+from ..forging import Forged, with_another_slot
 from ..packages import examples
 
 
@@ -65,15 +65,6 @@ def test_both_say_the_same_about_damaged_trees(
         *("UNION_TAG_MISSING", "UNION_VALUE_MISSING", "UNION_LENGTH_MISMATCH"),
         *("REQUIRED_FIELD_MISSING", "MISALIGNED", "FIELD_OUTSIDE_TABLE"),
     }
-
-
-def with_another_slot(data: bytes) -> bytes:
-    """Return a buffer whose root has a vtable that reaches into the table behind it."""
-    changed = Forged(data)
-    vtable = changed.vtable(changed.root())
-    changed.put(vtable, 2, changed.u16(vtable) + 2)
-    assert changed.u16(vtable + changed.u16(vtable) - 2)
-    return bytes(changed)
 
 
 STEM_CONTENTS, STEM_WORD, STEM_WORDS = 1, 5, 7

@@ -35,7 +35,7 @@ class Batch:
 
     @cached_property
     def objects(self) -> list[tuple[str, Any]]:
-        """Pairs of the full name of a root table and an object, always the same ones."""
+        """Pairs of the full name of a root table and an object."""
         return [
             (root, obj) for root, type_ in self.types.items() for obj in examples(type_, OBJECTS)
         ]

@@ -9,6 +9,7 @@ import pytest
 from ..agreement import JsonWriter, Judge
 from ..cpp.building import Driver
 from ..damage import damaged
+from ..forging import with_another_slot
 from .batch import Batch
 
 DAMAGED = 12
@@ -51,6 +52,7 @@ def test_both_refuse_every_truncation(batch: Batch, judge: Judge) -> None:
 def test_both_say_the_same_about_damaged_buffers(batch: Batch, judge: Judge) -> None:
     source = random.Random("random schemas in C++")
     cases = [(root, damaged(data, source)) for root, data in batch.packed for _ in range(DAMAGED)]
+    cases += [(root, with_another_slot(data)) for root, data in batch.packed]
     said = judge.structure(cases)
     sound = [case for case, finding in zip(cases, said, strict=True) if finding is None]
     assert len(sound) > len(cases) // 20
