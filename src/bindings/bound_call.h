@@ -6,9 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "call_arguments.h"
+#include "call_builder.h"
 #include "interpreter_lock.h"
 #include "placewire/runtime/kernel.h"
+#include "python_call.h"
 #include "python_operator.h"
 
 namespace placewire::bindings {
@@ -29,48 +30,35 @@ class PreparedCall {
   Status run();
 
  private:
-  enum class Refresh { kNever, kObject, kRoom };
-
   [[nodiscard]] const std::vector<OperatorArgument>& schema() const noexcept {
     return operator_->arguments;
   }
-  /// Makes arguments and chooses what is called. Errors: what has no object.
-  Status prepare();
   [[nodiscard]] const CallPlan& wanted_plan() const noexcept {
     return is_fixed_ ? operator_->fixed_call : operator_->changing_call;
   }
-  [[nodiscard]] Refresh refresh_of(std::size_t index) const;
-  Status convert(std::size_t index, Refresh refresh, bool allow_missing);
-  Status refresh_arguments();
   [[nodiscard]] Status check_same_sizes(const CallPlan& plan) const;
   [[nodiscard]] Status check_writable() const;
-  [[nodiscard]] bool use_source(const CallPlan& plan);
-  [[nodiscard]] bool is_left_out(std::size_t index) const;
-  [[nodiscard]] nanobind::object object_at(const Place& place) const;
-  Status build_call();
+  /// Makes the call, or makes it again. Errors: what has no object.
+  Status build();
+  [[nodiscard]] bool is_torch_operator() const noexcept {
+    return operator_->library == ArrayLibrary::kTorch && operator_->has_schema;
+  }
+  [[nodiscard]] bool writes() const;
+  /// Whether the call stays as it is after it has run well once, with no need to look at what it
+  /// returns.
+  [[nodiscard]] bool can_settle() const;
   Status finish(PyObject* returned);
-  /// What a call that failed may have left as it should not be.
-  void forget_results();
   Status check_results();
-  Status check_result(TensorImpl& tensor);
+  Status check_result(TensorImpl& tensor, PyObject* object);
   Status take_sizes(PyObject* returned);
 
   std::shared_ptr<const PythonOperator> operator_;
   std::vector<KernelArgument> arguments_;
+  /// Null before the first run, and once the call is settled.
+  std::unique_ptr<CallBuilder> builder_;
+  /// Null until then.
+  std::shared_ptr<const SettledCall> settled_;
   bool is_fixed_ = true;
-  /// Whether the sizes of results have to be looked at after the next call.
-  bool must_check_ = true;
-  ArgumentObjects objects_;
-  /// One for each argument of the operator, once the call is prepared.
-  std::vector<nanobind::object> converted_;
-  /// Which arguments may change, and how they are made again.
-  std::vector<std::pair<std::size_t, Refresh>> changing_;
-  /// Null until the call is prepared.
-  const CallPlan* plan_ = nullptr;
-  nanobind::object function_;
-  nanobind::object positional_;
-  /// Null without any.
-  nanobind::object keywords_;
 };
 
 /// The same as a kernel of the core.
@@ -78,13 +66,13 @@ class BoundCall final : public BoundKernel {
  public:
   explicit BoundCall(std::unique_ptr<PreparedCall> call) : call_(std::move(call)) {}
 
-  Status run() override { return (*call_)->run(); }
+  Status run() override { return call_->run(); }
   [[nodiscard]] KernelLock* lock() const noexcept override {
     return InterpreterStretch::instance();
   }
 
  private:
-  HeldByCore<std::unique_ptr<PreparedCall>> call_;
+  HeldByCore<PreparedCall> call_;
 };
 
 }  // namespace placewire::bindings

@@ -36,9 +36,19 @@ TensorView& ArgumentObjects::view(TensorImpl& tensor) {
   return found != views_.end() ? **found : *views_.emplace_back(view_of(library_, tensor));
 }
 
-Result<nb::object> ArgumentObjects::tensor_object(TensorImpl& tensor, bool allow_missing) {
-  if (allow_missing && tensor.data() == nullptr && tensor.numel() != 0) {
+Result<nb::object> ArgumentObjects::tensor_object(TensorImpl& tensor, Memory memory) {
+  if (memory == Memory::kMaybe && tensor.data() == nullptr && tensor.numel() != 0) {
     return nb::object(nb::none());
+  }
+  if (memory == Memory::kFixed && shares_ && tensor.is_static()) {
+    Result<std::shared_ptr<FixedTensor>> fixed = FixedTensor::of(tensor);
+    if (!fixed) {
+      return std::move(fixed).error();
+    }
+    if (std::find(fixed_.begin(), fixed_.end(), fixed.value()) == fixed_.end()) {
+      fixed_.push_back(fixed.value());
+    }
+    return nb::borrow(fixed.value()->object());
   }
   const Result<PyObject*> object = view(tensor).object();
   return object ? Result<nb::object>(borrowed(object)) : object.error();
@@ -46,7 +56,7 @@ Result<nb::object> ArgumentObjects::tensor_object(TensorImpl& tensor, bool allow
 
 Result<nb::object> ArgumentObjects::tensor_room(TensorImpl& tensor) {
   if (tensor.is_static()) {
-    return tensor_object(tensor, /*allow_missing=*/false);
+    return tensor_object(tensor, Memory::kThere);
   }
   if (library_ == ArrayLibrary::kTorch) {
     const Result<PyObject*> object = view(tensor).empty_object();
@@ -55,12 +65,12 @@ Result<nb::object> ArgumentObjects::tensor_room(TensorImpl& tensor) {
   if (Status status = tensor.resize(tensor.bounds()); !status) {
     return std::move(status).error();
   }
-  return tensor_object(tensor, /*allow_missing=*/false);
+  return tensor_object(tensor, Memory::kThere);
 }
 
-Result<nb::object> ArgumentObjects::object_of(const EValue& value, bool allow_missing) {
+Result<nb::object> ArgumentObjects::object_of(const EValue& value, Memory memory) {
   const auto item_object = [&](const EValue* item) -> Result<nb::object> {
-    return item == nullptr ? nb::object(nb::none()) : object_of(*item, allow_missing);
+    return item == nullptr ? nb::object(nb::none()) : object_of(*item, memory);
   };
   const auto number_object = [](auto item) -> Result<nb::object> {
     nb::object number = scalar_object(EValue(item));
@@ -68,7 +78,7 @@ Result<nb::object> ArgumentObjects::object_of(const EValue& value, bool allow_mi
                              : take_exception(ErrorCode::MEMORY_ALLOCATION_FAILED);
   };
   if (TensorImpl* const tensor = value.tensor()) {
-    return tensor_object(*tensor, allow_missing);
+    return tensor_object(*tensor, memory);
   }
   if (const auto* const list = value.get_if<IntList>()) {
     return list_of(list->items, item_object);
@@ -97,7 +107,7 @@ Result<nb::object> ArgumentObjects::room_of(const EValue& value) {
   if (const auto* const list = value.get_if<TensorList>()) {
     return list_of(list->items, [&](const EValue* item) { return room_of(*item); });
   }
-  return object_of(value, /*allow_missing=*/false);
+  return object_of(value, Memory::kThere);
 }
 
 nb::object scalar_object(const EValue& value) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "fixed_tensors.h"
 #include "placewire/runtime/evalue.h"
 #include "placewire/runtime/kernel.h"
 #include "python_operator.h"
@@ -14,28 +15,47 @@
 
 namespace placewire::bindings {
 
+/// Where the tensors of a value lie.
+enum class Memory {
+  /// Where they will always lie, and their sizes do not change either.
+  kFixed,
+  /// Somewhere.
+  kThere,
+  /// Perhaps nowhere as yet.
+  kMaybe,
+};
+
 /// Makes Python objects of the values of one call, and keeps the views of its tensors.
 ///
 /// The interpreter lock must be held.
 class ArgumentObjects {
  public:
-  explicit ArgumentObjects(ArrayLibrary library) noexcept : library_(library) {}
+  /// `shares`: whether tensors of torch's at the same place may be one object. Not so for functions
+  /// that could do anything with it.
+  ArgumentObjects(ArrayLibrary library, bool shares) noexcept
+      : library_(library), shares_(shares && library == ArrayLibrary::kTorch) {}
 
-  /// The value as an object; `None` for a tensor that has no memory yet, if `allow_missing`.
-  [[nodiscard]] Result<nanobind::object> object_of(const EValue& value, bool allow_missing);
+  /// The value as an object; `None` for a tensor that may have no memory, and has none.
+  [[nodiscard]] Result<nanobind::object> object_of(const EValue& value, Memory memory);
   /// The same for an argument that receives results: a tensor whose sizes may change is empty, so
   /// that torch finds room for any, or has its largest sizes for others.
   [[nodiscard]] Result<nanobind::object> room_of(const EValue& value);
   /// Keeps the view of a tensor, and gives it.
   [[nodiscard]] TensorView& view(TensorImpl& tensor);
+  /// The tensors at fixed places that objects were made of.
+  [[nodiscard]] const std::vector<std::shared_ptr<FixedTensor>>& fixed() const noexcept {
+    return fixed_;
+  }
 
  private:
   template <typename List, typename Convert>
   Result<nanobind::object> list_of(const List& list, const Convert& convert);
-  Result<nanobind::object> tensor_object(TensorImpl& tensor, bool allow_missing);
+  Result<nanobind::object> tensor_object(TensorImpl& tensor, Memory memory);
   Result<nanobind::object> tensor_room(TensorImpl& tensor);
 
   ArrayLibrary library_;
+  bool shares_;
+  std::vector<std::shared_ptr<FixedTensor>> fixed_;
   std::vector<std::shared_ptr<TensorView>> views_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <Python.h>
 
+#include <memory>
 #include <utility>
 
 #include "placewire/runtime/kernel.h"
@@ -41,6 +42,7 @@ template <typename T>
 class HeldByCore {
  public:
   explicit HeldByCore(T content) : content_(new T(std::move(content))) {}
+  explicit HeldByCore(std::unique_ptr<T> content) noexcept : content_(content.release()) {}
   HeldByCore(const HeldByCore&) = delete;
   HeldByCore& operator=(const HeldByCore&) = delete;
   ~HeldByCore() {

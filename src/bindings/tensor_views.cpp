@@ -1,158 +1,16 @@
 // Tensors of methods as Python sees them: one object for each, shared by all calls that use it.
 #include "tensor_views.h"
 
-#include <nanobind/ndarray.h>
-
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string>
+#include <unordered_map>
 #include <utility>
 
-#include "dlpack.h"
-#include "placewire/runtime/simulated_device.h"
 #include "python_exceptions.h"
 
 namespace nb = nanobind;
 
 namespace placewire::bindings {
-namespace {
-
-/// A tensor that is handed over, with the lists that it points to.
-struct Handover {
-  DLManagedTensor managed{};
-  std::array<std::int64_t, kMaximumRank> shape{};
-  std::array<std::int64_t, kMaximumRank> strides{};
-};
-
-void release(DLManagedTensor* managed) { delete static_cast<Handover*>(managed->manager_ctx); }
-
-/// What is left of a capsule that nobody took over.
-void release_capsule(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, kDLTensorCapsule) == 0) {
-    return;
-  }
-  auto* const managed =
-      static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, kDLTensorCapsule));
-  managed->deleter(managed);
-}
-
-Result<DLDataType> data_type_of(const TensorImpl& tensor) {
-  const auto code = schema::program::dlpack(tensor.scalar_type());
-  const auto bits = schema::program::dlpack_bits(tensor.scalar_type());
-  if (!code || !bits) {
-    return Error{ErrorCode::NOT_SUPPORTED, "a kernel of Python's cannot get " + to_string(tensor) +
-                                               ": DLPack has no such element type"};
-  }
-  return DLDataType{static_cast<std::uint8_t>(*code), static_cast<std::uint8_t>(*bits), 1};
-}
-
-/// Why a library cannot reach a tensor's memory; success if it can.
-Status check_reachable(ArrayLibrary library, const TensorImpl& tensor) {
-  if (tensor.data() == nullptr && tensor.numel() != 0) {
-    return Error{ErrorCode::INVALID_STATE, to_string(tensor) + " has no memory"};
-  }
-  if (tensor.device().type == DeviceType::CPU) {
-    return {};
-  }
-  if (library == ArrayLibrary::kNumpy || SimulatedDevice::owns(tensor.data())) {
-    const char* const who = library == ArrayLibrary::kNumpy ? "numpy" : "torch";
-    return Error{ErrorCode::NOT_SUPPORTED,
-                 std::string(who) + " cannot reach the memory of " + to_string(tensor)};
-  }
-  return {};
-}
-
-/// A capsule of a tensor's memory with the given sizes, whose strides follow from its order.
-nb::object capsule_of(const TensorImpl& tensor, Span<const std::int64_t> sizes, DLDataType type) {
-  auto handover = std::make_unique<Handover>();
-  std::copy(sizes.begin(), sizes.end(), handover->shape.begin());
-  std::int64_t stride = 1;
-  for (std::size_t place = tensor.rank(); place-- > 0;) {
-    const std::size_t dimension = tensor.dim_order()[place];
-    handover->strides[dimension] = stride;
-    stride *= std::max<std::int64_t>(sizes[dimension], 1);
-  }
-  const Device device = tensor.device();
-  DLTensor& shown = handover->managed.dl_tensor;
-  shown.data = tensor.data();
-  shown.device = {static_cast<std::int32_t>(schema::program::dlpack(device.type)),
-                  device.type == DeviceType::CPU ? 0 : device.index};
-  shown.ndim = static_cast<std::int32_t>(tensor.rank());
-  shown.dtype = type;
-  shown.shape = handover->shape.data();
-  shown.strides = handover->strides.data();
-  handover->managed.manager_ctx = handover.get();
-  handover->managed.deleter = &release;
-  nb::object capsule =
-      nb::steal(PyCapsule_New(&handover->managed, kDLTensorCapsule, &release_capsule));
-  if (capsule.is_valid()) {
-    static_cast<void>(handover.release());
-  }
-  return capsule;
-}
-
-/// The function that makes a tensor of torch's of a capsule; null with an exception set if there is
-/// no torch. Never freed: it is torch's, and lives as long as the process.
-PyObject* torch_from_capsule() {
-  static PyObject* function = nullptr;
-  if (function == nullptr) {
-    const nb::object module = nb::steal(PyImport_ImportModule("torch._C"));
-    function = module.is_valid() ? PyObject_GetAttrString(module.ptr(), "_from_dlpack") : nullptr;
-  }
-  return function;
-}
-
-nb::object torch_tensor(const TensorImpl& tensor, Span<const std::int64_t> sizes, DLDataType type) {
-  PyObject* const function = torch_from_capsule();
-  const nb::object capsule = function == nullptr ? nb::object() : capsule_of(tensor, sizes, type);
-  return capsule.is_valid() ? nb::steal(PyObject_CallOneArg(function, capsule.ptr()))
-                            : nb::object();
-}
-
-nb::object numpy_array(const TensorImpl& tensor, DLDataType type) {
-  std::array<std::size_t, kMaximumRank> shape{};
-  std::copy(tensor.sizes().begin(), tensor.sizes().end(), shape.begin());
-  const nb::dlpack::dtype dtype{type.code, type.bits, type.lanes};
-  try {
-    if (tensor.is_read_only()) {
-      return nb::cast(nb::ndarray<nb::numpy, nb::ro>(tensor.data(), tensor.rank(), shape.data(),
-                                                     nb::handle(), tensor.strides().data(), dtype),
-                      nb::rv_policy::reference);
-    }
-    return nb::cast(nb::ndarray<nb::numpy>(tensor.data(), tensor.rank(), shape.data(), nb::handle(),
-                                           tensor.strides().data(), dtype),
-                    nb::rv_policy::reference);
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_TypeError, error.what());
-  }
-  return {};
-}
-
-}  // namespace
-
-Status check_viewable(ArrayLibrary library, const TensorImpl& tensor) {
-  if (Status status = check_reachable(library, tensor); !status) {
-    return status;
-  }
-  const Result<DLDataType> type = data_type_of(tensor);
-  return type ? Status() : type.error();
-}
-
-Result<std::vector<std::int64_t>> sizes_of(PyObject* array) {
-  static PyObject* const name = PyUnicode_InternFromString("shape");
-  const nb::object shape = nb::steal(PyObject_GetAttr(array, name));
-  if (!shape.is_valid() || !PyTuple_Check(shape.ptr())) {
-    return take_exception(ErrorCode::INTERNAL);
-  }
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(PyTuple_GET_SIZE(shape.ptr())));
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    sizes[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape.ptr(), static_cast<Py_ssize_t>(i)));
-  }
-  return sizes;
-}
 
 bool TensorView::is_current() const noexcept {
   return object_ != nullptr && data_ == tensor_->data() &&
@@ -160,10 +18,7 @@ bool TensorView::is_current() const noexcept {
           std::equal(sizes_.begin(), sizes_.end(), tensor_->sizes().begin()));
 }
 
-Result<PyObject*> TensorView::keep(nb::object made) {
-  if (!made.is_valid()) {
-    return take_exception(ErrorCode::NOT_SUPPORTED);
-  }
+PyObject* TensorView::keep(nb::object made) {
   forget();
   object_ = made.release().ptr();
   data_ = tensor_->data();
@@ -177,28 +32,20 @@ Result<PyObject*> TensorView::object() {
   if (is_current()) {
     return object_;
   }
-  if (Status status = check_viewable(library_, *tensor_); !status) {
-    return std::move(status).error();
-  }
-  const Result<DLDataType> type = data_type_of(*tensor_);
-  return keep(library_ == ArrayLibrary::kTorch
-                  ? torch_tensor(*tensor_, tensor_->sizes(), type.value())
-                  : numpy_array(*tensor_, type.value()));
+  Result<nb::object> made = array_over(library_, *tensor_, tensor_->sizes());
+  return made ? Result<PyObject*>(keep(std::move(made).value())) : std::move(made).error();
 }
 
 Result<PyObject*> TensorView::empty_object() {
   static PyObject* const resize = PyUnicode_InternFromString("resize_");
-  if (Status status = check_viewable(library_, *tensor_); !status) {
-    return std::move(status).error();
+  const Result<nb::object> made = array_over(library_, *tensor_, tensor_->bounds());
+  if (!made) {
+    return made.error();
   }
-  const Result<DLDataType> type = data_type_of(*tensor_);
-  nb::object made = torch_tensor(*tensor_, tensor_->bounds(), type.value());
-  if (made.is_valid()) {
-    const nb::object none = nb::steal(Py_BuildValue("(i)", 0));
-    const nb::object resized = nb::steal(PyObject_CallMethodOneArg(made.ptr(), resize, none.ptr()));
-    made = resized.is_valid() ? std::move(made) : nb::object();
-  }
-  return keep(std::move(made));
+  const nb::object none = nb::steal(Py_BuildValue("(i)", 0));
+  nb::object resized = nb::steal(PyObject_CallMethodOneArg(made.value().ptr(), resize, none.ptr()));
+  return resized.is_valid() ? Result<PyObject*>(keep(std::move(resized)))
+                            : take_exception(ErrorCode::NOT_SUPPORTED);
 }
 
 Status TensorView::adopt_sizes() {

@@ -5,16 +5,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
+#include "arrays.h"
 #include "placewire/runtime/result.h"
 #include "placewire/runtime/tensor.h"
 
 namespace placewire::bindings {
-
-/// Whose tensors a kernel wants.
-enum class ArrayLibrary { kNumpy, kTorch };
 
 /// One tensor as an object of a library, over the tensor's own memory.
 ///
@@ -47,7 +44,7 @@ class TensorView {
 
  private:
   [[nodiscard]] bool is_current() const noexcept;
-  Result<PyObject*> keep(nanobind::object made);
+  PyObject* keep(nanobind::object made);
 
   ArrayLibrary library_;
   TensorImpl* tensor_;
@@ -61,12 +58,5 @@ class TensorView {
 ///
 /// The interpreter lock must be held.
 [[nodiscard]] std::shared_ptr<TensorView> view_of(ArrayLibrary library, TensorImpl& tensor);
-
-/// Whether a view of the tensor can be made, so far as it has memory. Errors: those of
-/// `TensorView::object`. Needs no interpreter lock.
-[[nodiscard]] Status check_viewable(ArrayLibrary library, const TensorImpl& tensor);
-
-/// The sizes of an array as Python tells them. Errors: INTERNAL if it has none.
-[[nodiscard]] Result<std::vector<std::int64_t>> sizes_of(PyObject* array);
 
 }  // namespace placewire::bindings

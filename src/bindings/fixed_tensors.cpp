@@ -1,0 +1,74 @@
+// Tensors of torch's over memory that stays where it is: one for all tensors that lie there alike.
+#include "fixed_tensors.h"
+
+#include <utility>
+
+#include "arrays.h"
+
+namespace nb = nanobind;
+
+namespace placewire::bindings {
+namespace {
+
+/// How many numbers of a place come before the sizes.
+constexpr std::size_t kHead = 4;
+
+nb::object tuple_of(Span<const std::int64_t> numbers) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  for (std::size_t i = 0; tuple.is_valid() && i < numbers.size(); ++i) {
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
+  }
+  return tuple;
+}
+
+}  // namespace
+
+FixedTensor::All& FixedTensor::all() {
+  // Never destroyed, because kernels may outlive everything static.
+  static auto* const known = new All;
+  return *known;
+}
+
+FixedTensor::Place FixedTensor::place_of(const TensorImpl& tensor) {
+  Place place{static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data())),
+              static_cast<std::int64_t>(tensor.scalar_type()),
+              static_cast<std::int64_t>(tensor.device().type), tensor.device().index};
+  place.insert(place.end(), tensor.sizes().begin(), tensor.sizes().end());
+  place.insert(place.end(), tensor.strides().begin(), tensor.strides().end());
+  return place;
+}
+
+Result<std::shared_ptr<FixedTensor>> FixedTensor::of(const TensorImpl& tensor) {
+  Place place = place_of(tensor);
+  const auto found = all().find(place);
+  if (found != all().end()) {
+    return found->second.lock();
+  }
+  Result<nb::object> made = array_over(ArrayLibrary::kTorch, tensor, tensor.sizes());
+  if (!made) {
+    return std::move(made).error();
+  }
+  // Python may have run, and have asked for the same one.
+  const auto [entry, is_new] = all().try_emplace(std::move(place));
+  if (!is_new) {
+    return entry->second.lock();
+  }
+  std::shared_ptr<FixedTensor> fixed(new FixedTensor(std::move(made).value(), entry));
+  entry->second = fixed;
+  return fixed;
+}
+
+FixedTensor::~FixedTensor() { all().erase(entry_); }
+
+void FixedTensor::restore() const noexcept {
+  const Place& place = entry_->first;
+  const std::size_t rank = (place.size() - kHead) / 2;
+  const nb::object sizes = tuple_of({place.data() + kHead, rank});
+  const nb::object strides = tuple_of({place.data() + kHead + rank, rank});
+  if (sizes.is_valid() && strides.is_valid()) {
+    Py_XDECREF(PyObject_CallMethod(object_.ptr(), "as_strided_", "OO", sizes.ptr(), strides.ptr()));
+  }
+  PyErr_Clear();
+}
+
+}  // namespace placewire::bindings
