@@ -147,8 +147,8 @@ Result<nb::object> array_over(ArrayLibrary library, const TensorImpl& tensor,
     return std::move(status).error();
   }
   const Result<DLDataType> type = data_type_of(tensor);
-  nb::object made = library == ArrayLibrary::kTorch ? torch_tensor(tensor, sizes, type.value())
-                                                    : numpy_array(tensor, sizes, type.value());
+  nb::object made = library == ArrayLibrary::kNumpy ? numpy_array(tensor, sizes, type.value())
+                                                    : torch_tensor(tensor, sizes, type.value());
   return made.is_valid() ? Result<nb::object>(std::move(made))
                          : take_exception(ErrorCode::NOT_SUPPORTED);
 }

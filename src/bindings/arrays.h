@@ -13,8 +13,13 @@
 
 namespace placewire::bindings {
 
-/// Whose tensors a kernel wants.
-enum class ArrayLibrary { kNumpy, kTorch };
+/// Whose arrays a kernel wants.
+enum class ArrayLibrary {
+  kNumpy,
+  kTorch,
+  /// Those that torch makes in inference mode, and which it takes in no other.
+  kTorchInference,
+};
 
 /// Whether an array over the tensor's memory can be made. Errors: NOT_SUPPORTED for an element type
 /// or device that the library does not have; INVALID_STATE for a tensor without memory. Needs no

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "inference_stretch.h"
 #include "python_exceptions.h"
 
 namespace nb = nanobind;
@@ -147,18 +148,23 @@ Status PreparedCall::run() {
   return status;
 }
 
+KernelLock* PreparedCall::lock() const noexcept {
+  return operator_->has_schema() ? static_cast<KernelLock*>(InferenceStretch::instance())
+                                 : InterpreterStretch::instance();
+}
+
 bool PreparedCall::writes() const {
   return std::any_of(schema().begin(), schema().end(),
                      [](const OperatorArgument& argument) { return argument.is_written; });
 }
 
 bool PreparedCall::can_settle() const {
-  return is_fixed_ && is_torch_operator() && !operator_->has_data_dependent_sizes && writes();
+  return is_fixed_ && operator_->has_schema() && !operator_->has_data_dependent_sizes && writes();
 }
 
 Status PreparedCall::finish(PyObject* returned) {
   if (writes()) {
-    return is_torch_operator() ? check_results() : take_sizes(returned);
+    return operator_->has_schema() ? check_results() : take_sizes(returned);
   }
   if (arguments_.size() > schema().size()) {
     const Result<EValue> value = value_of_number(returned);

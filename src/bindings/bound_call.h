@@ -28,6 +28,8 @@ class PreparedCall {
   /// Calls. The first time it makes all arguments: that is most of the work, and a file that is
   /// only loaded, or runs only in part, does not need it.
   Status run();
+  /// What must be held for `run`.
+  [[nodiscard]] KernelLock* lock() const noexcept;
 
  private:
   [[nodiscard]] const std::vector<OperatorArgument>& schema() const noexcept {
@@ -40,9 +42,6 @@ class PreparedCall {
   [[nodiscard]] Status check_writable() const;
   /// Makes the call, or makes it again. Errors: what has no object.
   Status build();
-  [[nodiscard]] bool is_torch_operator() const noexcept {
-    return operator_->library == ArrayLibrary::kTorch && operator_->has_schema;
-  }
   [[nodiscard]] bool writes() const;
   /// Whether the call stays as it is after it has run well once, with no need to look at what it
   /// returns.
@@ -64,12 +63,14 @@ class PreparedCall {
 /// The same as a kernel of the core.
 class BoundCall final : public BoundKernel {
  public:
-  explicit BoundCall(std::unique_ptr<PreparedCall> call) : call_(std::move(call)) {}
+  /// As `PreparedCall`.
+  BoundCall(std::shared_ptr<const PythonOperator> operator_, Span<const KernelArgument> arguments)
+      : call_(std::in_place, std::move(operator_), arguments) {}
+
+  [[nodiscard]] Status check() const { return call_->check(); }
 
   Status run() override { return call_->run(); }
-  [[nodiscard]] KernelLock* lock() const noexcept override {
-    return InterpreterStretch::instance();
-  }
+  [[nodiscard]] KernelLock* lock() const noexcept override { return call_->lock(); }
 
  private:
   HeldByCore<PreparedCall> call_;

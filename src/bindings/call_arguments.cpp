@@ -40,7 +40,9 @@ Result<nb::object> ArgumentObjects::tensor_object(TensorImpl& tensor, Memory mem
   if (memory == Memory::kMaybe && tensor.data() == nullptr && tensor.numel() != 0) {
     return nb::object(nb::none());
   }
-  if (memory == Memory::kFixed && shares_ && tensor.is_static()) {
+  // Functions of users could do anything with a tensor that others have, too.
+  const bool shares = library_ == ArrayLibrary::kTorchInference;
+  if (memory == Memory::kFixed && shares && tensor.is_static()) {
     Result<std::shared_ptr<FixedTensor>> fixed = FixedTensor::of(tensor);
     if (!fixed) {
       return std::move(fixed).error();
@@ -58,7 +60,7 @@ Result<nb::object> ArgumentObjects::tensor_room(TensorImpl& tensor) {
   if (tensor.is_static()) {
     return tensor_object(tensor, Memory::kThere);
   }
-  if (library_ == ArrayLibrary::kTorch) {
+  if (library_ != ArrayLibrary::kNumpy) {
     const Result<PyObject*> object = view(tensor).empty_object();
     return object ? Result<nb::object>(borrowed(object)) : object.error();
   }

@@ -30,10 +30,7 @@ enum class Memory {
 /// The interpreter lock must be held.
 class ArgumentObjects {
  public:
-  /// `shares`: whether tensors of torch's at the same place may be one object. Not so for functions
-  /// that could do anything with it.
-  ArgumentObjects(ArrayLibrary library, bool shares) noexcept
-      : library_(library), shares_(shares && library == ArrayLibrary::kTorch) {}
+  explicit ArgumentObjects(ArrayLibrary library) noexcept : library_(library) {}
 
   /// The value as an object; `None` for a tensor that may have no memory, and has none.
   [[nodiscard]] Result<nanobind::object> object_of(const EValue& value, Memory memory);
@@ -54,7 +51,6 @@ class ArgumentObjects {
   Result<nanobind::object> tensor_room(TensorImpl& tensor);
 
   ArrayLibrary library_;
-  bool shares_;
   std::vector<std::shared_ptr<FixedTensor>> fixed_;
   std::vector<std::shared_ptr<TensorView>> views_;
 };

@@ -47,11 +47,8 @@ Status CallBuilder::prepare(const CallPlan& plan) {
       return status;
     }
   }
-  if (plan.source.is_valid() && use_source(plan)) {
-    return {};
-  }
-  plan_ = plan.source.is_valid() ? plan.general.get() : &plan;
-  return build_call();
+  plan_ = &plan;
+  return specialize() ? Status() : build_call();
 }
 
 CallBuilder::Refresh CallBuilder::refresh_of(std::size_t index) const {
@@ -91,31 +88,27 @@ Status CallBuilder::convert(std::size_t index, Refresh refresh, Memory memory) {
   return {};
 }
 
-bool CallBuilder::use_source(const CallPlan& plan) {
-  const auto out = static_cast<std::size_t>(
-      std::find_if(schema().begin(), schema().end(),
-                   [](const OperatorArgument& argument) { return argument.is_out; }) -
-      schema().begin());
+bool CallBuilder::specialize() {
+  if (!plan_->specialize.is_valid()) {
+    return false;
+  }
   std::vector<PyObject*> given;
-  for (std::size_t i = 0; i < out; ++i) {
-    given.push_back(converted_[i].ptr());
+  for (const nb::object& object : converted_) {
+    given.push_back(object.ptr());
   }
-  const nb::object source =
-      nb::steal(PyObject_Vectorcall(plan.source.ptr(), given.data(), given.size(), nullptr));
-  if (!source.is_valid()) {
-    PyErr_Clear();
+  const nb::object special =
+      nb::steal(PyObject_Vectorcall(plan_->specialize.ptr(), given.data(), given.size(), nullptr));
+  PyErr_Clear();
+  if (!special.is_valid() || !PyTuple_Check(special.ptr()) ||
+      PyTuple_GET_SIZE(special.ptr()) != 3) {
     return false;
   }
-  const Result<std::vector<std::int64_t>> sizes = sizes_of(source.ptr());
-  const TensorImpl* const tensor = arguments_[out].value->tensor();
-  if (!sizes || tensor == nullptr || !are_equal(sizes.value(), tensor->sizes())) {
-    return false;
-  }
-  call_.function = plan.function;
-  call_.positional = nb::steal(PyTuple_Pack(2, converted_[out].ptr(), source.ptr()));
+  call_.function = nb::borrow(PyTuple_GET_ITEM(special.ptr(), 0));
+  call_.positional = nb::borrow(PyTuple_GET_ITEM(special.ptr(), 1));
+  call_.keywords = nb::borrow(PyTuple_GET_ITEM(special.ptr(), 2));
   call_.tensors = objects_.fixed();
-  has_right_sizes_ = true;
-  return call_.positional.is_valid();
+  is_special_ = true;
+  return true;
 }
 
 bool CallBuilder::is_left_out(std::size_t index) const {

@@ -20,9 +20,7 @@ class CallBuilder {
  public:
   /// Refers to an operator and to arguments of it, which have been checked.
   CallBuilder(const PythonOperator& operator_, Span<const KernelArgument> arguments)
-      : operator_(&operator_),
-        arguments_(arguments),
-        objects_(operator_.library, operator_.has_schema) {}
+      : operator_(&operator_), arguments_(arguments), objects_(operator_.library) {}
 
   /// Makes all arguments, and chooses by `plan` what is called. Errors: what has no object.
   Status prepare(const CallPlan& plan);
@@ -35,7 +33,7 @@ class CallBuilder {
   /// Hands the call over.
   [[nodiscard]] PythonCall release() && noexcept { return std::move(call_); }
   /// Whether it is known that results have the sizes that the program says.
-  [[nodiscard]] bool has_right_sizes() const noexcept { return has_right_sizes_; }
+  [[nodiscard]] bool has_right_sizes() const noexcept { return is_special_; }
 
   /// What was made of an argument.
   [[nodiscard]] PyObject* given(std::size_t index) const noexcept {
@@ -54,7 +52,8 @@ class CallBuilder {
   }
   [[nodiscard]] Refresh refresh_of(std::size_t index) const;
   Status convert(std::size_t index, Refresh refresh, Memory memory);
-  [[nodiscard]] bool use_source(const CallPlan& plan);
+  /// Whether there is a call for just these arguments, which then is the one.
+  [[nodiscard]] bool specialize();
   [[nodiscard]] bool is_left_out(std::size_t index) const;
   [[nodiscard]] nanobind::object object_at(const Place& place) const;
   Status build_call();
@@ -68,7 +67,7 @@ class CallBuilder {
   std::vector<std::pair<std::size_t, Refresh>> changing_;
   const CallPlan* plan_ = nullptr;
   PythonCall call_;
-  bool has_right_sizes_ = false;
+  bool is_special_ = false;
 };
 
 /// Says which argument of an operator an error is about.

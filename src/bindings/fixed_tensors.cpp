@@ -44,7 +44,7 @@ Result<std::shared_ptr<FixedTensor>> FixedTensor::of(const TensorImpl& tensor) {
   if (found != all().end()) {
     return found->second.lock();
   }
-  Result<nb::object> made = array_over(ArrayLibrary::kTorch, tensor, tensor.sizes());
+  Result<nb::object> made = array_over(ArrayLibrary::kTorchInference, tensor, tensor.sizes());
   if (!made) {
     return std::move(made).error();
   }

@@ -19,7 +19,7 @@ namespace placewire::bindings {
 ///
 /// A memory plan puts the results of many instructions at the same place. What they share stays in
 /// the processor's caches. It must not be used after the memory has gone.
-/// All functions need the interpreter lock.
+/// All functions need the interpreter lock and torch's inference mode.
 class FixedTensor {
  public:
   /// That of a tensor whose sizes and place never change; the same one as long as somebody keeps

@@ -3,7 +3,6 @@
 
 #include <Python.h>
 
-#include <memory>
 #include <utility>
 
 #include "placewire/runtime/kernel.h"
@@ -41,22 +40,25 @@ class InterpreterStretch final : public KernelLock {
 template <typename T>
 class HeldByCore {
  public:
-  explicit HeldByCore(T content) : content_(new T(std::move(content))) {}
-  explicit HeldByCore(std::unique_ptr<T> content) noexcept : content_(content.release()) {}
+  template <typename... Arguments>
+  explicit HeldByCore(std::in_place_t, Arguments&&... arguments)
+      : content_(std::forward<Arguments>(arguments)...) {}
   HeldByCore(const HeldByCore&) = delete;
   HeldByCore& operator=(const HeldByCore&) = delete;
   ~HeldByCore() {
     if (Py_IsInitialized() != 0) {
       const InterpreterLock lock;
-      delete content_;
+      content_.~T();
     }
   }
 
-  [[nodiscard]] T& operator*() const noexcept { return *content_; }
-  [[nodiscard]] T* operator->() const noexcept { return content_; }
+  [[nodiscard]] T& operator*() const noexcept { return content_; }
+  [[nodiscard]] T* operator->() const noexcept { return &content_; }
 
  private:
-  T* content_;
+  union {
+    mutable T content_;
+  };
 };
 
 }  // namespace placewire::bindings

@@ -103,24 +103,22 @@ PythonOperator with_arguments(const PythonOperator& function, Span<const KernelA
 class PythonKernel final : public Kernel {
  public:
   explicit PythonKernel(PythonOperator description)
-      : operator_(std::make_shared<const PythonOperator>(std::move(description))) {}
+      : operator_(std::in_place, std::make_shared<const PythonOperator>(std::move(description))) {}
 
   [[nodiscard]] bool is_pure() const noexcept override { return (*operator_)->is_pure; }
 
   Result<std::unique_ptr<BoundKernel>> bind(Span<const KernelArgument> arguments) override {
     // Nothing here makes or frees a Python object, unless the operator has no schema.
     std::shared_ptr<const PythonOperator> description = *operator_;
-    if (!description->has_schema) {
+    if (!description->has_schema()) {
       const InterpreterLock lock;
       description = std::make_shared<const PythonOperator>(with_arguments(*description, arguments));
     }
     if (Status status = check_arguments(*description, arguments); !status) {
       return std::move(status).error();
     }
-    auto call = std::make_unique<PreparedCall>(std::move(description), arguments);
-    Status status = call->check();
-    auto bound = std::make_unique<BoundCall>(std::move(call));
-    if (!status) {
+    auto bound = std::make_unique<BoundCall>(std::move(description), arguments);
+    if (Status status = bound->check(); !status) {
       return std::move(status).error();
     }
     return std::unique_ptr<BoundKernel>(std::move(bound));
@@ -133,7 +131,8 @@ class PythonKernel final : public Kernel {
 /// A source whose operators a function of Python's describes.
 class PythonKernelSource final : public KernelSource {
  public:
-  explicit PythonKernelSource(nb::callable find) : content_(Content{std::move(find), {}}) {}
+  explicit PythonKernelSource(nb::callable find)
+      : content_(std::in_place, Content{std::move(find), {}}) {}
 
   std::shared_ptr<Kernel> find(std::string_view name) override {
     const InterpreterLock lock;
@@ -176,7 +175,6 @@ std::shared_ptr<Kernel> function_of(std::string name, nb::callable function, boo
   PythonOperator description;
   description.name = std::move(name);
   description.library = torch ? ArrayLibrary::kTorch : ArrayLibrary::kNumpy;
-  description.has_schema = false;
   description.changing_call.function = std::move(function);
   return python_kernel(std::move(description));
 }

@@ -29,10 +29,7 @@ CallPlan read_call(nb::handle call) {
   for (const nb::handle keyword : call.attr("keywords")) {
     plan.keywords.emplace_back(nb::object(keyword[0]), read_place(nb::object(keyword[1])));
   }
-  plan.source = none_is_null(call.attr("source"));
-  if (plan.source.is_valid()) {
-    plan.general = std::make_shared<CallPlan>(read_call(call.attr("general")));
-  }
+  plan.specialize = none_is_null(call.attr("specialize"));
   const nb::object same_sizes = call.attr("same_sizes");
   if (!same_sizes.is_none()) {
     plan.same_sizes.emplace(nb::cast<std::size_t>(same_sizes[0]),

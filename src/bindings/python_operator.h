@@ -28,8 +28,7 @@ struct CallPlan {
   std::vector<Place> positional;
   std::vector<std::pair<nanobind::object, Place>> keywords;
   /// Null if there is none.
-  nanobind::object source;
-  std::shared_ptr<const CallPlan> general;
+  nanobind::object specialize;
   std::optional<std::pair<std::size_t, std::size_t>> same_sizes;
 };
 
@@ -54,9 +53,12 @@ struct OperatorArgument {
 /// An operator whose code is Python's. The interpreter lock must be held to use it.
 struct PythonOperator {
   std::string name;
-  ArrayLibrary library = ArrayLibrary::kTorch;
-  /// Whether `arguments` are those of a schema. If not, they are what an instruction has.
-  bool has_schema = true;
+  /// Inference for torch's operators, which have a schema. For functions of users it is another:
+  /// they have none, and `arguments` are what an instruction has.
+  ArrayLibrary library = ArrayLibrary::kTorchInference;
+  [[nodiscard]] bool has_schema() const noexcept {
+    return library == ArrayLibrary::kTorchInference;
+  }
   std::vector<OperatorArgument> arguments;
   std::size_t returns = 1;
   /// Whether sizes of results depend on more than sizes and numbers.

@@ -70,7 +70,7 @@ using Views = std::unordered_map<const TensorImpl*, std::weak_ptr<TensorView>>;
 
 Views& views(ArrayLibrary library) {
   // Never destroyed, because kernels may outlive everything static.
-  static auto* const all = new std::array<Views, 2>();
+  static auto* const all = new std::array<Views, 3>();
   return (*all)[static_cast<std::size_t>(library)];
 }
 

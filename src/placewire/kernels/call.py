@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Call", "Place"]
+__all__ = ["Call", "Place", "Specialized"]
 
 Place = int | tuple[int, ...]
 """Which argument of the operator, or which ones as a tuple."""
+
+Specialized = tuple["Callable[..., object]", tuple[object, ...], dict[str, object]]
+"""What is called with certain arguments: a function, its arguments, and those that go by name."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +25,14 @@ class Call:
         function: What is called.
         positional: Its arguments.
         keywords: Its arguments by name. Those that say what their default says are left out.
-        source: If given, it is called once, when the method is loaded, with all arguments but the
-            outs; `function` then gets the first out and what this returned. If it fails, `general`
-            is what counts.
-        general: What is called if `source` fails.
+        specialize: If given, it is called once, before the first call, with all arguments of the
+            operator, and says what is called from then on. The rest counts if it raises something,
+            or returns None. Results of what it returns must have the sizes of the outs.
         same_sizes: Two arguments whose sizes must be equal, or none.
     """
 
     function: Callable[..., object]
     positional: tuple[Place, ...]
     keywords: tuple[tuple[str, Place], ...] = ()
-    source: Callable[..., object] | None = None
-    general: Call | None = None
+    specialize: Callable[..., Specialized | None] | None = None
     same_sizes: tuple[int, int] | None = None

@@ -5,6 +5,8 @@ torch's own out variants of most of them make a tensor first and copy that.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torch._ops import OpOverload
+
+    from .call import Specialized
 
 __all__ = ["DIM_ORDER_SCHEMAS", "copying_call"]
 
@@ -68,13 +72,22 @@ def copying_call(
         return None if fixed else Call(_CopiesOfParts(view), (outs[0], *range(outs[0])))
     if not fixed:
         return None
-    return Call(torch.Tensor.copy_, (), source=view, general=call_of(overload))
+    return replace(call_of(overload), specialize=partial(_copy_of_view, view))
 
 
 def _copy_and_resize(out: torch.Tensor, source: torch.Tensor) -> None:
     if out.shape != source.shape:
         out.resize_(source.shape)
     out.copy_(source)
+
+
+def _copy_of_view(view: Callable[..., object], *arguments: object) -> Specialized | None:
+    *taken, out = arguments
+    source = view(*taken)
+    assert isinstance(source, torch.Tensor)
+    assert isinstance(out, torch.Tensor)
+    same = source.shape == out.shape
+    return (torch.Tensor.copy_, (out, source), {}) if same else None
 
 
 class _CopiesOfParts:

@@ -5,7 +5,7 @@ An instruction has the arguments of an operator's schema in order, then what it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import torch
 from .copies import DIM_ORDER_SCHEMAS, copying_call
 from .direct import call_of
 from .dtypes import LAYOUTS, MEMORY_FORMATS, scalar_type
+from .products import flat_linear
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,7 +130,10 @@ class TorchOperator:
         if copy is not None:
             return copy
         assert self.overload is not None
-        return call_of(self.overload)
+        call = call_of(self.overload)
+        if fixed and self.overload is torch.ops.aten.linear.out:
+            return replace(call, specialize=flat_linear)
+        return call
 
 
 def find_operator(name: str) -> TorchOperator | None:

@@ -9,6 +9,7 @@ from placewire.aot.target import target_of
 from placewire.kernels.copies import DIM_ORDER_SCHEMAS
 from placewire.kernels.direct import HOMES, call_through
 from placewire.kernels.operators import TorchOperator, find_operator
+from placewire.kernels.products import flat_linear
 from tests.placewire.kernels.reached import reaches, samples
 
 KERNELS = sorted(target_of("executorch-1.5").kernels)
@@ -86,9 +87,44 @@ def test_the_schemas_of_dim_order_operators_parse_under_their_names(name: str) -
 def test_a_copy_of_a_view_is_one_copy_where_nothing_changes() -> None:
     operator = find_operator("aten::permute_copy.out")
     assert operator is not None
-    assert operator.fixed_call.function is torch.Tensor.copy_
-    assert operator.fixed_call.source is torch.ops.aten.permute.default._op
-    assert operator.changing_call.source is None
+    x, out = torch.arange(6.0).view(2, 3), torch.empty(3, 2)
+    assert operator.fixed_call.specialize is not None
+    special = operator.fixed_call.specialize(x, [1, 0], out)
+    assert special is not None
+    function, (target, source), _ = special
+    assert function is torch.Tensor.copy_
+    assert target is out
+    assert isinstance(source, torch.Tensor)
+    assert (source.data_ptr(), source.stride()) == (x.data_ptr(), (1, 3))
+    assert operator.changing_call.specialize is None
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 5, 3), (0, 3)])
+@pytest.mark.parametrize("bias", [torch.tensor([0.5, -1]), None])
+def test_a_linear_layer_is_one_product_of_matrices_where_nothing_changes(
+    shape: tuple[int, ...], bias: torch.Tensor | None
+) -> None:
+    x, weight, out = torch.randn(shape), torch.randn(2, 3), torch.empty(*shape[:-1], 2)
+    special = flat_linear(x, weight, bias, out)
+    assert special is not None
+    function, positional, keywords = special
+    assert function in {torch.mm, torch.addmm}
+    function(*positional, **keywords)
+    torch.testing.assert_close(out, torch.nn.functional.linear(x, weight, bias))
+
+
+@pytest.mark.parametrize(
+    ("x", "weight", "bias", "out"),
+    [
+        ((2, 4), (2, 3), (2,), (2, 2)),
+        ((2, 3), (2, 3), (1,), (2, 2)),
+        ((2, 3), (2, 3), (2,), (2, 3)),
+    ],
+)
+def test_a_linear_layer_whose_sizes_do_not_fit_is_left_to_torch(
+    x: tuple[int, ...], weight: tuple[int, ...], bias: tuple[int, ...], out: tuple[int, ...]
+) -> None:
+    assert flat_linear(*map(torch.ones, (x, weight, bias, out))) is None
 
 
 def test_operators_whose_sizes_depend_on_data_say_so() -> None:

@@ -13,7 +13,7 @@ from placewire.kernels import find_operator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from placewire.kernels.call import Call
+    from placewire.kernels.call import Call, Specialized
 
 __all__ = ["CountingKernels"]
 
@@ -42,8 +42,14 @@ def _find(calls: Counter[str], name: str) -> object | None:
 
 
 def _counted(calls: Counter[str], name: str, call: Call) -> Call:
-    general = None if call.general is None else _counted(calls, name, call.general)
-    return replace(call, function=_counting(calls, name, call.function), general=general)
+    wrapped = partial(_counting, calls, name)
+    specialize = call.specialize
+
+    def specialized(*arguments: object) -> Specialized | None:
+        special = specialize and specialize(*arguments)
+        return special and (wrapped(special[0]), *special[1:])
+
+    return replace(call, function=wrapped(call.function), specialize=specialize and specialized)
 
 
 def _counting(
