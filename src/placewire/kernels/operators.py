@@ -14,7 +14,7 @@ import torch
 from .copies import DIM_ORDER_SCHEMAS, copying_call
 from .direct import call_of
 from .dtypes import LAYOUTS, MEMORY_FORMATS, scalar_type
-from .products import flat_linear
+from .specialized import SPECIALIZED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,9 +131,8 @@ class TorchOperator:
             return copy
         assert self.overload is not None
         call = call_of(self.overload)
-        if fixed and self.overload is torch.ops.aten.linear.out:
-            return replace(call, specialize=flat_linear)
-        return call
+        name = f"{self.schema.name}.{self.schema.overload_name}"
+        return replace(call, specialize=SPECIALIZED.get(name)) if fixed else call
 
 
 def find_operator(name: str) -> TorchOperator | None:

@@ -9,7 +9,7 @@ from placewire.aot.target import target_of
 from placewire.kernels.copies import DIM_ORDER_SCHEMAS
 from placewire.kernels.direct import HOMES, call_through
 from placewire.kernels.operators import TorchOperator, find_operator
-from placewire.kernels.products import flat_linear
+from placewire.kernels.specialized import SPECIALIZED, flat_linear, layer_norm
 from tests.placewire.kernels.reached import reaches, samples
 
 KERNELS = sorted(target_of("executorch-1.5").kernels)
@@ -125,6 +125,34 @@ def test_a_linear_layer_whose_sizes_do_not_fit_is_left_to_torch(
     x: tuple[int, ...], weight: tuple[int, ...], bias: tuple[int, ...], out: tuple[int, ...]
 ) -> None:
     assert flat_linear(*map(torch.ones, (x, weight, bias, out))) is None
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3)])
+def test_a_layer_norm_is_copies_of_what_torch_gives(shape: tuple[int, ...]) -> None:
+    arguments = (torch.randn(4, 2, 3), shape, torch.randn(shape), None, 1e-5)
+    expected = torch.native_layer_norm(*arguments)
+    outs = [torch.empty_like(each) for each in expected]
+    special = layer_norm(*arguments, *outs)
+    assert special is not None
+    function, positional, keywords = special
+    function(*positional, **keywords)
+    torch.testing.assert_close(outs, list(expected), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("wrong", range(3))
+def test_a_layer_norm_whose_results_have_other_sizes_is_left_to_torch(wrong: int) -> None:
+    outs = [torch.empty(4, 3), torch.empty(4, 1), torch.empty(4, 1)]
+    outs[wrong] = torch.empty(4)
+    assert layer_norm(torch.ones(4, 3), [3], None, None, 1e-5, *outs) is None
+
+
+def test_operators_that_are_specialized_are_those_that_a_program_calls() -> None:
+    assert len(SPECIALIZED) > 1
+    for name, specialize in SPECIALIZED.items():
+        operator = find_operator(name)
+        assert operator is not None
+        assert operator.fixed_call.specialize is specialize
+        assert operator.changing_call.specialize is None
 
 
 def test_operators_whose_sizes_depend_on_data_say_so() -> None:
