@@ -42,26 +42,44 @@ Status Preparation::plan() {
   if (jumps_back()) {
     return {};
   }
-  is_active_ = true;
   uses_.resize(state_.values->size());
-  places_.assign(instructions_.size(), kNever);
   note_uses();
+  const std::vector<bool> copying = copying_operators();
   std::vector<bool> computed(state_.values->size(), false);
   bool is_always_reached = true;  // what a branch computes may fail where it is not taken
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
-    results_.push_back(result_of(i));
-    is_always_reached &= !instructions_[i].view.instr_args_as_JumpFalseCall();
-    if (!is_always_reached || !results_[i] || !is_computable(i, *results_[i], computed)) {
+    const program::Instruction instruction = instructions_[i].view;
+    is_always_reached &= !instruction.instr_args_as_JumpFalseCall();
+    const auto call = instruction.instr_args_as_KernelCall();
+    if (!call || call.args().size() < 2) {
       continue;
     }
-    const TensorImpl& tensor = *state_.values->tensor(results_[i]->value);
-    places_[i] = storage_.request(tensor.device(), tensor.nbytes());
-    computed[results_[i]->value] = true;
-    for (const std::size_t view : results_[i]->views) {
-      computed[view] = true;
+    const bool is_copy = copying[checked(call.op_index())];
+    const bool is_computed = is_always_reached && is_computable(call, computed);
+    std::optional<Result> result = is_copy || is_computed ? result_of(i) : std::nullopt;
+    if (!result) {
+      continue;
+    }
+    candidates_.push_back({i, std::move(*result), is_copy, kNever});
+    if (is_computed) {
+      Candidate& candidate = candidates_.back();
+      const TensorImpl& tensor = *state_.values->tensor(candidate.result.value);
+      candidate.place = storage_.request(tensor.device(), tensor.nbytes());
+      computed[candidate.result.value] = true;
+      for (const std::size_t view : candidate.result.views) {
+        computed[view] = true;
+      }
     }
   }
   return storage_.allocate(state_.blocks);
+}
+
+std::vector<bool> Preparation::copying_operators() const {
+  std::vector<bool> copying;
+  for (const OperatorFacts& op : operators_) {
+    copying.push_back(std::find(kCopies.begin(), kCopies.end(), op.name) != kCopies.end());
+  }
+  return copying;
 }
 
 bool Preparation::jumps_back() const noexcept {
@@ -91,6 +109,7 @@ void Preparation::note_uses() {
     }
   }
   regions_ = planned_;
+  touches_.reserve(4 * instructions_.size());
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
     const program::Instruction instruction = instructions_[i].view;
     if (const auto call = instruction.instr_args_as_KernelCall()) {
@@ -152,8 +171,7 @@ void Preparation::note_use(std::size_t index, std::size_t value, bool is_written
 
 std::optional<Preparation::Result> Preparation::result_of(std::size_t index) {
   const auto call = instructions_[index].view.instr_args_as_KernelCall();
-  if (!call || call.args().size() < 2 ||
-      operators_[checked(call.op_index())].writes != Writes::kLast) {
+  if (operators_[checked(call.op_index())].writes != Writes::kLast) {
     return std::nullopt;
   }
   Result result{checked(call.args().back()), {}, index};
@@ -219,14 +237,11 @@ bool Preparation::is_visible(const Region& region, std::size_t except) {
   });
 }
 
-bool Preparation::is_computable(std::size_t index, const Result& result,
+bool Preparation::is_computable(const program::KernelCall& call,
                                 const std::vector<bool>& results) const {
   // The caller may write to an output.
-  if (facts_[result.value].is_output) {
-    return false;
-  }
-  const auto call = instructions_[index].view.instr_args_as_KernelCall();
-  if (!state_.kernels[checked(call.op_index())]->is_pure()) {
+  const std::int32_t result = call.args().back();
+  if (facts_[checked(result)].is_output || !state_.kernels[checked(call.op_index())]->is_pure()) {
     return false;
   }
   for (const std::int32_t argument : call.args()) {
@@ -235,11 +250,20 @@ bool Preparation::is_computable(std::size_t index, const Result& result,
       const bool is_tensor = state_.values->tensor(part) != nullptr;
       return !facts_[part].is_replaced && (!is_tensor || facts_[part].is_constant || results[part]);
     });
-    if (value != result.value && !is_known) {
+    if (argument != result && !is_known) {
       return false;
     }
   }
   return true;
+}
+
+const Preparation::Candidate* Preparation::candidate_at(std::size_t index) noexcept {
+  while (next_candidate_ < candidates_.size() && candidates_[next_candidate_].instruction < index) {
+    ++next_candidate_;
+  }
+  const bool is_one =
+      next_candidate_ < candidates_.size() && candidates_[next_candidate_].instruction == index;
+  return is_one ? &candidates_[next_candidate_] : nullptr;
 }
 
 void Preparation::move(const Result& result, void* data, bool is_read_only, bool is_constant,
@@ -257,7 +281,8 @@ void Preparation::move(const Result& result, void* data, bool is_read_only, bool
 }
 
 bool Preparation::begin_result(std::size_t index) {
-  if (!is_active_ || places_[index] == kNever) {
+  const Candidate* const candidate = candidate_at(index);
+  if (candidate == nullptr || candidate->place == kNever) {
     return false;
   }
   const auto arguments = instructions_[index].view.instr_args_as_KernelCall().args();
@@ -267,14 +292,14 @@ bool Preparation::begin_result(std::size_t index) {
       return false;
     }
   }
-  TensorImpl& tensor = *state_.values->tensor(results_[index]->value);
+  TensorImpl& tensor = *state_.values->tensor(candidate->result.value);
   planned_data_ = tensor.data();
-  tensor.set_data(storage_.data(places_[index]));
+  tensor.set_data(storage_.data(candidate->place));
   return true;
 }
 
 void Preparation::end_result(std::size_t index, bool is_constant) {
-  const Result& result = *results_[index];
+  const Result& result = candidate_at(index)->result;
   TensorImpl& tensor = *state_.values->tensor(result.value);
   if (is_constant) {
     move(result, tensor.data(), true, true, Region());
@@ -283,12 +308,7 @@ void Preparation::end_result(std::size_t index, bool is_constant) {
   }
 }
 
-bool Preparation::is_copy(std::size_t index, std::size_t source, std::size_t result) const {
-  const auto call = instructions_[index].view.instr_args_as_KernelCall();
-  const std::string& name = operators_[checked(call.op_index())].name;
-  if (std::find(kCopies.begin(), kCopies.end(), name) == kCopies.end()) {
-    return false;
-  }
+bool Preparation::is_alike(std::size_t source, std::size_t result) const {
   const TensorImpl& from = *state_.values->tensor(source);
   const TensorImpl& to = *state_.values->tensor(result);
   return from.scalar_type() == to.scalar_type() && from.device() == to.device() &&
@@ -297,15 +317,16 @@ bool Preparation::is_copy(std::size_t index, std::size_t source, std::size_t res
 }
 
 bool Preparation::alias(std::size_t index) {
-  if (!is_active_ || !results_[index]) {
+  const Candidate* const candidate = candidate_at(index);
+  if (candidate == nullptr || !candidate->is_copy) {
     return false;
   }
-  const Result& result = *results_[index];
+  const Result& result = candidate->result;
   const std::size_t source =
       checked(instructions_[index].view.instr_args_as_KernelCall().args().front());
   const TensorImpl* const from = state_.values->tensor(source);
   if (from == nullptr || source == result.value || !facts_.is_fixed(source) ||
-      uses_[source].is_entangled || !is_copy(index, source, result.value)) {
+      uses_[source].is_entangled || !is_alike(source, result.value)) {
     return false;
   }
   const bool is_constant = facts_.is_constant(source);

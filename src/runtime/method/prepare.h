@@ -73,8 +73,19 @@ class Preparation {
     /// The last instruction that reads any of them.
     std::size_t last;
   };
+  /// A call of which something may be done once.
+  struct Candidate {
+    std::size_t instruction;
+    Result result;
+    /// The operator copies.
+    bool is_copy;
+    /// The place in the storage for the result; kNever if it is not computed.
+    std::size_t place;
+  };
 
   [[nodiscard]] bool jumps_back() const noexcept;
+  /// Which operators give the elements of their first argument.
+  [[nodiscard]] std::vector<bool> copying_operators() const;
   void note_uses();
   void note_call(std::size_t index, schema::Vector<std::int32_t> arguments, Writes writes);
   void note_use(std::size_t index, std::size_t value, bool is_written);
@@ -86,12 +97,16 @@ class Preparation {
   [[nodiscard]] bool is_view(std::size_t index, std::size_t result, std::size_t value) const;
   /// Whether a caller, or the next execution, sees what is in a region at the end.
   [[nodiscard]] bool is_visible(const Region& region, std::size_t except);
-  [[nodiscard]] bool is_computable(std::size_t index, const Result& result,
+  /// Whether a call is pure, and its arguments are constants or among `results`.
+  [[nodiscard]] bool is_computable(const schema::program::KernelCall& call,
                                    const std::vector<bool>& results) const;
+  /// The candidate at an instruction, null if it is none. To be asked in the order of the file.
+  [[nodiscard]] const Candidate* candidate_at(std::size_t index) noexcept;
   /// Points a result and its views to other memory.
   void move(const Result& result, void* data, bool is_read_only, bool is_constant,
             const Region& region);
-  [[nodiscard]] bool is_copy(std::size_t index, std::size_t source, std::size_t result) const;
+  /// Whether two tensors have equally many elements of one type, in the same order.
+  [[nodiscard]] bool is_alike(std::size_t source, std::size_t result) const;
   /// Whether something writes to a region after one instruction and until another.
   [[nodiscard]] bool is_written_between(std::size_t after, std::size_t until, const Region& region);
   /// Whether a region is only used on the way: written before, and nobody outside can see it.
@@ -106,7 +121,6 @@ class Preparation {
   const std::vector<OperatorFacts>& operators_;
   AllValueFacts& facts_;
 
-  bool is_active_ = false;
   std::vector<Use> uses_;
   std::vector<Touch> touches_;
   /// Values that are seen from outside: inputs, outputs, buffers of the model.
@@ -116,9 +130,10 @@ class Preparation {
   /// Where each value is: where it was planned at first, then where what it shares memory with is.
   std::vector<Region> regions_;
   OwnStorage storage_;
-  /// The place in the storage for the result of each instruction; kNever if it is not computed.
-  std::vector<std::size_t> places_;
-  std::vector<std::optional<Result>> results_;
+  /// In the order of the file.
+  std::vector<Candidate> candidates_;
+  /// Where the next question about a candidate starts to look.
+  std::size_t next_candidate_ = 0;
   /// How many writes and values may still be looked at, so that loading takes bounded time.
   std::size_t budget_ = 20'000'000;
   /// Where the result that gets storage of its own was to be.

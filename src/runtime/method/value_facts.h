@@ -46,6 +46,9 @@ class AllValueFacts {
   template <typename Visit>
   bool each_part(std::size_t value, Visit visit) const {
     const EValue& content = values_[value];
+    if (content.tensor() != nullptr) {  // as most are
+      return visit(value);
+    }
     if (const IntList* list = content.get_if<IntList>()) {
       return each_item(list->items, visit);
     }
