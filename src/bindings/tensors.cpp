@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "argument_types.h"
 #include "buffer_view.h"
 #include "errors.h"
 #include "placewire/runtime/simulated_device.h"
@@ -147,6 +148,7 @@ nb::bytes read(const PythonTensor& self) {
 
 void write(const PythonTensor& self, nb::handle data) {
   TensorImpl& tensor = self.tensor();
+  check_buffer("data", data);
   const BufferView view(data);
   if (view.size() != tensor.nbytes()) {
     raise({ErrorCode::INVALID_ARGUMENT, std::to_string(view.size()) + " bytes were given for " +
@@ -162,8 +164,9 @@ void write(const PythonTensor& self, nb::handle data) {
   }
 }
 
-void resize(const PythonTensor& self, const std::vector<std::int64_t>& shape) {
-  raise_if_failed(self.tensor().resize(Span<const std::int64_t>(shape)));
+void resize(const PythonTensor& self, nb::handle shape) {
+  const std::vector<std::int64_t> sizes = shape_argument("shape", shape);
+  raise_if_failed(self.tensor().resize(Span<const std::int64_t>(sizes)));
 }
 
 /// Keeps a tensor that no method owns.
@@ -171,7 +174,7 @@ struct TensorOwner {
   TensorPtr tensor;
 };
 
-PythonTensor copy(const TensorImpl& tensor, int device_type, int device_index) {
+PythonTensor copy(const TensorImpl& tensor, std::int64_t device_type, std::int64_t device_index) {
   constexpr int kHighest = std::numeric_limits<DeviceIndex>::max();
   if (device_type < 0 || device_type > kHighest || device_index < 0 || device_index > kHighest) {
     raise({ErrorCode::INVALID_ARGUMENT, "there is no device of kind " +
@@ -184,7 +187,8 @@ PythonTensor copy(const TensorImpl& tensor, int device_type, int device_index) {
   return {reference, nb::cast(TensorOwner{std::move(made)})};
 }
 
-PythonTensor copy_of_object(nb::handle object, int device_type, int device_index) {
+PythonTensor copy_of_object(nb::handle object, std::int64_t device_type,
+                            std::int64_t device_index) {
   TensorImpl scalar(ScalarType::FLOAT, 0, {});
   const BorrowedTensor borrowed = value_or_raise(borrow_tensor(object, scalar));
   return copy(*borrowed.tensor, device_type, device_index);
@@ -275,7 +279,7 @@ nb::object to_python(const EValue& value, const nb::object& owner) {
 
 void bind_tensors(nb::module_& module) {
   nb::class_<TensorOwner>(module, "_TensorOwner");
-  module.def("copy_tensor", &copy_of_object, nb::arg("value"), nb::arg("device_type"),
+  module.def("copy_tensor", &copy_of_object, nb::arg("value").none(), nb::arg("device_type"),
              nb::arg("device_index"));
   nb::class_<PythonTensor>(module, "Tensor")
       .def_prop_ro("shape",
@@ -309,14 +313,20 @@ void bind_tensors(nb::module_& module) {
              return nb::make_tuple(schema::program::dlpack(device.type), device.index);
            })
       .def("read", &read)
-      .def("write", &write, nb::arg("data"))
-      .def("resize", &resize, nb::arg("shape"))
+      .def("write", &write, nb::arg("data").none())
+      .def("resize", &resize, nb::arg("shape").none())
       .def(
           "copy_to",
-          [](const PythonTensor& self, int device_type, int device_index) {
-            return copy(self.tensor(), device_type, device_index);
+          [](const PythonTensor& self, nb::handle device_type, nb::handle device_index) {
+            return copy(self.tensor(), integer_argument("device_type", device_type),
+                        integer_argument("device_index", device_index));
           },
-          nb::arg("device_type"), nb::arg("device_index"))
+          nb::arg("device_type").none(), nb::arg("device_index").none())
+      .def("__reduce_ex__",
+           [](nb::handle self, nb::handle /*protocol*/) {
+             refuse_copy(self,
+                         "placewire.tensors.copy_tensor copies it, to_numpy makes an array of it");
+           })
       .def("__repr__", [](const PythonTensor& self) { return to_string(self.tensor()); });
 }
 

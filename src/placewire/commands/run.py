@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import count, fail, output, printable, say
+from .input_files import file_path
+from .output_files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,18 +28,28 @@ __all__ = ["run"]
 
 def run(
     file: Annotated[
-        Path, typer.Argument(help="The .pte file to run.", metavar="FILE", readable=False)
+        Path, typer.Argument(help="The .pte file to run.", metavar="FILE", parser=file_path)
     ],
     method: Annotated[str, typer.Option("--method", "-m", help="The method to run.")] = "forward",
     inputs: Annotated[
         Path | None,
         typer.Option(
-            "--input", "-i", help="Inputs, .npz with input0, input1, ...", metavar="IN.npz"
+            "--input",
+            "-i",
+            help="Inputs, .npz with input0, input1, ...",
+            metavar="IN.npz",
+            parser=file_path,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write output0, ...", metavar="OUT.npz"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write output0, ...",
+            metavar="OUT.npz",
+            parser=file_path,
+        ),
     ] = None,
     seed: Annotated[
         int, typer.Option("--seed", help="Of the random inputs, without --input.", min=0)
@@ -69,6 +81,9 @@ def run(
     copy_inputs: Annotated[
         bool, typer.Option("--copy-inputs", help="Convert inputs of another element type.")
     ] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="If a backend fails, show where in full.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
 ) -> None:
     """Run a method: of the numbers in an .npz file, or of random ones.
@@ -78,9 +93,15 @@ def run(
     """
     devices = [_device(text, "--simulate") for text in simulate or ()]
     pairs = _device_map(device_map or [])
-    backends = [_backend(text) for text in backend or ()]
+    if out is not None:
+        check_writable(out, "--output", "an .npz file")
+    backends = [_backend(text, whole=traceback) for text in backend or ()]
+    from placewire_schema.errors import PlacewireError
+
     from placewire.module import Module
     from placewire.testing import SimulatedDevice
+
+    from .failures import caused_failure
 
     with ExitStack() as stack:
         for device in devices:
@@ -90,7 +111,12 @@ def run(
                 file, device_map=pairs, backends=backends, copy_inputs=copy_inputs, library="numpy"
             )
         )
-        result = _Run(module.method(method), inputs, seed, repeat)
+        try:
+            result = _Run(module.method(method), inputs, seed, repeat)
+        except PlacewireError as error:
+            if error.__cause__ is None:
+                raise
+            raise fail(caused_failure(error, whole=traceback)) from None
         stack.callback(result.forget)
         if out is not None:
             _save(out, result.arrays)
@@ -234,18 +260,24 @@ def _device_map(texts: list[str]) -> dict[str | Device, str | Device]:
     return pairs
 
 
-def _backend(text: str) -> Backend:
+def _backend(text: str, *, whole: bool) -> Backend:
     """Import a backend: an object, or a class or function without arguments that gives one."""
     from placewire.importing import ImportTextError, import_text
 
+    from .failures import failure
+
     try:
         made = import_text(text)
+        if (callable(made) and not hasattr(made, "load")) or isinstance(made, type):
+            made = made()
+        is_backend = hasattr(made, "load") and hasattr(made, "id")
     except ImportTextError as error:
         raise typer.BadParameter(str(error), param_hint="--backend") from None
-    if (callable(made) and not hasattr(made, "load")) or isinstance(made, type):
-        made = made()
-    if not hasattr(made, "load") or not hasattr(made, "id"):
+    except Exception as error:
+        raise fail(failure(f"--backend {text} cannot be loaded", error, whole=whole)) from None
+    if not is_backend:
         raise fail(
-            f"{text} gives {type(made).__name__}, which is no backend: it has no id and load"
+            f"{text} gives {type(made).__name__}, which is no backend: it has no id and load; "
+            "name an object that has, or a class or function without arguments that makes one"
         )
     return made  # type: ignore[no-any-return]

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "allocator_remedy.h"
 #include "method/requirements.h"
 #include "text.h"
 
@@ -11,6 +12,29 @@ namespace placewire {
 namespace {
 
 namespace program = schema::program;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// The ids of all backends that the method may use, and what to do if none of them is the one.
+std::string known_backends(const MethodOptions& options) {
+  std::vector<std::string> ids;
+  for (const std::shared_ptr<Backend>& backend : options.backends) {
+    if (backend != nullptr) {
+      ids.push_back(printable(backend->id()));
+    }
+  }
+  for (const std::string& id : backend_ids()) {
+    ids.push_back(printable(id));
+  }
+  return " (known: " + joined(ids) +
+         "): give one in `backends`, or to register_backend, or to placewire run with --backend";
+}
 
 /// What is missing, each thing once.
 class Missing {
@@ -28,10 +52,7 @@ class Missing {
     if (names_.empty()) {
       return;
     }
-    text += (text.empty() ? "no " : "; no ") + std::string(what) + ' ';
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      text += (i == 0 ? "" : ", ") + names_[i];
-    }
+    text += (text.empty() ? "no " : "; no ") + std::string(what) + ' ' + joined(names_);
   }
 
  private:
@@ -55,14 +76,6 @@ std::shared_ptr<Backend> backend_for(std::string_view id, const MethodOptions& o
     }
   }
   return find_backend(id);
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text.empty() ? "none" : text;
 }
 
 /// Devices that memory is needed on.
@@ -122,9 +135,13 @@ Status resolve(Method::State& state, const MethodOptions& options,
   kernels.append_to(missing, "kernel for");
   backends.append_to(missing, "backend");
   if (!backends.empty()) {
-    missing += " (registered: " + joined(backend_ids()) + ')';
+    missing += known_backends(options);
   }
   allocators.append_to(missing, "allocator for");
+  if (!allocators.empty()) {
+    missing += kAllocatorRemedy;
+    missing += ", device_map takes another one (placewire run: --simulate, --device-map)";
+  }
   const ErrorCode code = !kernels.empty()  ? ErrorCode::OPERATOR_MISSING
                          : missing.empty() ? ErrorCode::NOT_SUPPORTED
                                            : ErrorCode::NOT_FOUND;
