@@ -283,6 +283,53 @@ def edited(corpus: Path, target: Path, **fields: object) -> Path:
     return target
 
 
+def with_output(corpus: Path, target: Path, value: program.KernelTypes) -> Path:
+    """mlp.pte with one more output."""
+    file = PteFile.load(corpus / "mlp.pte")
+    plan = file.program.execution_plan[0]
+    plan.outputs = [*plan.outputs, len(plan.values)]
+    plan.values.append(program.EValue(value))
+    target.write_bytes(file.to_bytes())
+    return target
+
+
+def test_an_output_of_none_is_shown_but_cannot_be_written(corpus: Path, tmp_path: Path) -> None:
+    file = with_output(corpus, tmp_path / "none.pte", program.Null())
+    shown = run("run", file)
+    assert shown.code == 0, shown.err
+    assert shown.out.endswith("\noutput 1: NoneType None\n")
+    result = run("run", file, "-o", tmp_path / "out.npz")
+    assert result.code == 1
+    assert result.err == (
+        "error: output 1 is None, which an .npz file cannot hold; run it without --output to see "
+        "the others\n"
+    )
+    assert not (tmp_path / "out.npz").exists()
+
+
+def test_a_list_of_tensors_is_shown_by_their_types(corpus: Path, tmp_path: Path) -> None:
+    plan = PteFile.load(corpus / "mlp.pte").program.execution_plan[0]
+    tensors = program.TensorList([plan.inputs[0], plan.outputs[0]])
+    file = with_output(corpus, tmp_path / "list.pte", tensors)
+    types = ["float32[4, 64]", "float32[4, 10]"]
+    assert run("run", file).out.endswith(f"\noutput 1: list {types}\n")
+    assert json.loads(run("run", file, "--json").out)["outputs"][1]["value"] == types
+    result = run("run", file, "-o", tmp_path / "out.npz")
+    assert "output 1 is a list of tensors, which an .npz file cannot hold" in result.err
+
+
+def test_an_element_type_that_numpy_lacks_is_told_with_the_way_to_run_it(
+    corpus: Path, tmp_path: Path
+) -> None:
+    file = edited(corpus, tmp_path / "b.pte", scalar_type=program.ScalarType.BFLOAT16)
+    result = run("run", file)
+    assert result.code == 1
+    assert result.err == (
+        "error: forward takes bfloat16[4, 64], which numpy has no type for; call it from Python, "
+        "with torch tensors\n"
+    )
+
+
 def test_an_operator_that_fails_is_told_in_one_line(corpus: Path, tmp_path: Path) -> None:
     file = edited(corpus, tmp_path / "int.pte", scalar_type=program.ScalarType.INT)
     result = run("run", file)

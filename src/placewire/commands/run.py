@@ -99,6 +99,8 @@ def run(
     from placewire_schema.errors import PlacewireError
 
     from placewire.module import Module
+    from placewire.module.npz import saved_outputs
+    from placewire.pte._atomic import write_atomically
     from placewire.testing import SimulatedDevice
 
     from .failures import caused_failure
@@ -119,7 +121,7 @@ def run(
             raise fail(caused_failure(error, whole=traceback)) from None
         stack.callback(result.forget)
         if out is not None:
-            _save(out, result.arrays)
+            write_atomically(out, [saved_outputs(result.arrays)])
         if as_json:
             typer.echo(json.dumps(result.as_json(), indent=2))
         else:
@@ -130,7 +132,7 @@ class _Run:
     """What was run, and what came out."""
 
     def __init__(self, method: Method, path: Path | None, seed: int, repeat: int) -> None:
-        from placewire.module.npz import load_inputs, output_arrays, random_inputs
+        from placewire.module.npz import host_arrays, load_inputs, random_inputs
 
         self._method: Method | None = method
         self._meta = method.meta
@@ -144,7 +146,7 @@ class _Run:
         self._repeat = repeat
         self._buffers = method.planned_buffers
         self._values = _described(outputs)
-        self.arrays = output_arrays(outputs)
+        self.arrays = host_arrays(outputs)
 
     def forget(self) -> None:
         """Let go of the method, before simulated devices go."""
@@ -156,7 +158,7 @@ class _Run:
             "inputs": [str(value) for value in self._meta.inputs],
             "outputs": [
                 {**value, **_statistics(array)}
-                for value, array in zip(self._values, self.arrays.values(), strict=True)
+                for value, array in zip(self._values, self.arrays, strict=True)
             ],
             "buffers": [
                 {"device": str(buffer.device), "nbytes": buffer.nbytes} for buffer in self._buffers
@@ -167,9 +169,7 @@ class _Run:
 
     def show(self, file: Path) -> None:
         console = output()
-        for index, (value, array) in enumerate(
-            zip(self._values, self.arrays.values(), strict=True)
-        ):
+        for index, (value, array) in enumerate(zip(self._values, self.arrays, strict=True)):
             text = printable(f"output {index}: {value['type']}{_in_words(array)}")
             console.print(text, markup=False)
         source = "random inputs" if self._is_random else "inputs"
@@ -209,7 +209,7 @@ def _element_type(value: np.ndarray[Any, Any] | Tensor) -> str:
 def _statistics(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     """Mean and extremes of numbers; the value itself of what is no array."""
     if array.ndim == 0 or array.dtype.kind not in "biuf":
-        return {"value": array.tolist()}
+        return {"value": _plain(array.tolist())}
     if array.size == 0:
         return {}
     return {
@@ -219,23 +219,18 @@ def _statistics(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     }
 
 
+def _plain(value: object) -> object:
+    """A value for JSON, in which tensors are their types."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return _described([value])[0]["type"] if hasattr(value, "shape") else value
+
+
 def _in_words(array: np.ndarray[Any, Any]) -> str:
     numbers = _statistics(array)
     if "value" in numbers:
         return f" {numbers['value']!r}"
     return "".join(f", {name} {number:.6g}" for name, number in numbers.items())
-
-
-def _save(out: Path, arrays: dict[str, Any]) -> None:
-    import io
-
-    import numpy as np
-
-    from placewire.pte._atomic import write_atomically
-
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)
-    write_atomically(out, [stream.getvalue()])
 
 
 def _device(text: str, option: str) -> Device:

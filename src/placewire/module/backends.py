@@ -54,7 +54,9 @@ class Backend(Protocol):
     def load(self, description: core.DelegateDescription, /) -> Delegate:
         """Prepare one delegate, when its method is loaded. Called with the interpreter lock.
 
-        An exception ends the loading, and is the cause of what its caller gets.
+        An exception ends the loading, and is the cause of what its caller gets: a
+        `DelegateVersionError` if this raises one because it cannot read blobs of that version, else
+        an `InternalError` or another error of placewire's own that this raises.
         """
 
 

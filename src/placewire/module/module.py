@@ -254,7 +254,9 @@ class Module(Uncopied):
         try:
             loaded = self._loaded.method(name)
         except OperatorMissingError as error:
-            raise OperatorMissingError(f"{error}; {self._advice()}") from error.__cause__
+            raise OperatorMissingError(
+                f"{error}; as for kernels, {self._advice()}"
+            ) from error.__cause__
         lock = self._shared_lock or Lock()
         return Method(loaded, method_meta(program.meta(name)), self._options, lock)
 
@@ -269,10 +271,10 @@ class Module(Uncopied):
     def _advice(self) -> str:
         """What to do about an operator that no kernel was found for."""
         if self._has_torch_kernels:
-            return "torch has none that a program may use: register kernels of your own"
+            return "torch has none that a program may use: register your own with placewire.kernel"
         if has_torch():
-            return "the kernels that were given do not have them"
-        return "install torch, which has the operators of PyTorch, or register kernels of your own"
+            return "those that were given do not have them: leave out `kernels` to take torch's"
+        return "install torch, which has PyTorch's, or register your own with placewire.kernel"
 
     def _open_program(self) -> core.Program:
         if self._program is None:

@@ -237,6 +237,18 @@ def test_without_kernels_the_operators_that_are_missing_are_named(corpus: Path) 
         module.method()
     for operator in ("aten::permute_copy.out", "aten::addmm.out", "aten::relu.out"):
         assert operator in str(caught.value)
+    advice = "as for kernels, those that were given do not have them: leave out `kernels` to take"
+    assert advice in str(caught.value)
+
+
+def test_an_operator_that_nobody_has_is_told_with_the_way_to_register_one(corpus: Path) -> None:
+    file = PteFile.load(corpus / "mlp.pte")
+    file.program.execution_plan[0].operators[0].name = "mine::permute"
+    message = (
+        r"no kernel for mine::permute\.out; as for kernels, .*your own with placewire\.kernel$"
+    )
+    with pytest.raises(OperatorMissingError, match=message):
+        Module(bytes(file.to_bytes())).method()
 
 
 def test_a_device_map_moves_a_program(corpus: Path, simulate: Simulate) -> None:
