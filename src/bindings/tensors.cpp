@@ -17,6 +17,7 @@
 #include "buffer_view.h"
 #include "errors.h"
 #include "placewire/runtime/simulated_device.h"
+#include "python_exceptions.h"
 
 namespace nb = nanobind;
 
@@ -93,6 +94,27 @@ std::optional<std::vector<std::uint8_t>> order_of(const nb::ndarray<nb::ro>& arr
   return order;
 }
 
+/// What the object's own `__dlpack__` raises; nothing if it raises nothing, or there is none. The
+/// exception becomes the cause of an error whose message has this text.
+std::optional<std::string> dlpack_failure(nb::handle object) {
+  if (!nb::hasattr(object, "__dlpack__")) {
+    return std::nullopt;
+  }
+  try {
+    (void)object.attr("__dlpack__")();
+    return std::nullopt;
+  } catch (nb::python_error& exception) {
+    exception.restore();
+    return take_exception(ErrorCode::INVALID_TYPE).message;
+  }
+}
+
+/// The element type of an array, as its own library calls it: ` complex64`; nothing if it has none.
+std::string own_dtype(nb::handle array) {
+  const nb::object dtype = nb::getattr(array, "dtype", nb::none());
+  return dtype.is_none() ? std::string() : std::string(" ") + nb::str(dtype).c_str();
+}
+
 /// Why an object is taken for no tensor, after the name of its type.
 std::string why_no_tensor(nb::handle object) {
   const nb::object dtype = nb::getattr(object, "dtype", nb::none());
@@ -101,6 +123,9 @@ std::string why_no_tensor(nb::handle object) {
     return std::string(" has elements (") + nb::str(nb::getattr(dtype, "str", dtype)).c_str() +
            ") in the other byte order than this machine's; give "
            "x.astype(x.dtype.newbyteorder('='))";
+  }
+  if (const auto failure = dlpack_failure(object)) {
+    return " cannot be taken as a tensor: " + *failure;
   }
   return " is no tensor: it has neither __dlpack__ nor a buffer of numbers";
 }
@@ -242,7 +267,7 @@ Result<BorrowedTensor> borrow_tensor(nb::handle object, const TensorImpl& like) 
   }
   const auto scalar_type = scalar_type_of(array.dtype());
   if (!scalar_type) {
-    return Error{ErrorCode::INVALID_TYPE, "its elements (DLPack type " +
+    return Error{ErrorCode::INVALID_TYPE, "its elements" + own_dtype(object) + " (DLPack type " +
                                               std::to_string(array.dtype().code) + ", " +
                                               std::to_string(array.dtype().bits) +
                                               " bits) are of no type that programs have"};

@@ -77,6 +77,7 @@ class Module(Uncopied):
     Raises:
         OSError: The file cannot be read.
         InvalidProgramError: The validator refuses it; `placewire verify` lists all findings.
+        ModuleNotFoundError: `library` is `"torch"`, which is not installed.
         InvalidArgumentError: A device, a backend or `library` is none, or the path is empty.
         InvalidTypeError: `file` is neither a path nor bytes, or another argument is of a wrong
             type; the message names it.
@@ -103,7 +104,7 @@ class Module(Uncopied):
         if library not in (None, "numpy", "torch"):
             raise InvalidArgumentError(f"library is {library!r}; expected 'numpy' or 'torch'")
         if library == "torch":
-            import_module("torch")
+            _import_torch()
         self._options = CallOptions(
             checked_flag("copy_inputs", copy_inputs),
             checked_flag("copy_outputs", copy_outputs),
@@ -311,6 +312,16 @@ def _open(file: object) -> tuple[str, core.Program]:
     if not contents.c_contiguous:
         raise InvalidArgumentError("the bytes of the file do not lie one after the other")
     return "of bytes", core.Program.load(file)
+
+
+def _import_torch() -> None:
+    try:
+        import_module("torch")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"library is 'torch', but it cannot be imported ({error}); install placewire[torch]",
+            name=error.name,
+        ) from error
 
 
 def _path(file: str | os.PathLike[str]) -> Path:

@@ -1,6 +1,7 @@
 // Inputs and outputs of methods.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -35,7 +36,9 @@ std::string spelled(const EValue& value) {
     return *flag ? "True" : "False";
   }
   if (const auto* real = value.get_if<double>()) {
-    return "the float " + std::to_string(*real);
+    std::array<char, 32> digits{};  // as few as tell it from its neighbours
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *real).ptr;
+    return "the float " + std::string(digits.data(), end);
   }
   if (const auto* text = value.get_if<std::string_view>()) {
     return "the string " + quoted(*text);

@@ -156,6 +156,37 @@ def test_with_copies_an_array_in_the_other_byte_order_is_converted(corpus: Path)
     assert (module.add(X, X.astype(X.dtype.newbyteorder())) == X + X).all()
 
 
+class _Refusing:
+    def __dlpack__(self, **wishes: object) -> object:
+        raise RuntimeError("on strike")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "objects": (lambda: X.astype(object), "ndarray cannot be taken as a tensor: BufferError: "),
+    "sparse": (lambda: torch.ones(2, 2).to_sparse(), "Tensor cannot be taken as a tensor: "),
+    "meta": (lambda: torch.ones(2, 2, device="meta"), "Tensor cannot be taken as a tensor: "),
+    "another's": (_Refusing, "_Refusing cannot be taken as a tensor: RuntimeError: on strike"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
+def test_an_array_that_cannot_be_lent_is_refused_with_its_own_reason(
+    add: Module, make: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(InvalidTypeError, match=f"add: input 1: .*{message}") as caught:
+        add.add(X, make())
+    assert str(caught.value.__cause__) in str(caught.value)
+
+
+def test_an_element_type_that_no_program_has_is_named(add: Module) -> None:
+    message = r"add: input 1: its elements complex128 \(DLPack type 5, 128 bits\) are of no type"
+    with pytest.raises(InvalidTypeError, match=message):
+        add.add(X, X.astype(np.complex128))
+
+
 @pytest.mark.parametrize("given", [None, 3, "text", [[1.0, 2.0], [3.0, 4.0]]])
 def test_what_is_no_tensor_is_an_error_that_names_the_input(add: Module, given: object) -> None:
     with pytest.raises(InvalidTypeError, match=r"add: input 1: .* is no tensor"):
@@ -210,8 +241,12 @@ def test_a_number_must_be_what_the_program_was_exported_with(corpus: Path) -> No
     value = module.forward.inputs[1]
     assert isinstance(value, float)
     assert (module.forward(x, value) == module.forward(x, np.float64(value))).all()
-    with pytest.raises(InvalidArgumentError, match="forward: input 1 must be the float"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"input 1 must be the float 2\.5, as the program"
+    ):
         module.forward(x, value + 1)
+    with pytest.raises(InvalidArgumentError, match=r"not the float 2\.500000000001$"):
+        module.forward(x, value + 1e-12)
 
 
 @pytest.mark.parametrize(

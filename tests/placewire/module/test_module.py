@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -290,6 +291,14 @@ def test_what_fails_to_load_leaves_nothing_on_the_device(corpus: Path) -> None:
         del caught, module
         gc.collect()
         assert device.allocations == 0
+
+
+def test_a_library_that_is_not_installed_is_told_so(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ModuleNotFoundError, match=r"'torch', but .*; install placewire\[torch\]"):
+        Module(corpus / "mlp.pte", library="torch")
 
 
 def test_outputs_whose_memory_could_not_be_had_get_it_at_the_next_try(corpus: Path) -> None:
