@@ -247,9 +247,10 @@ def test_inputs_that_do_not_fit_are_named(corpus: Path, tmp_path: Path) -> None:
     result = run("run", corpus / "mlp.pte", "-i", inputs)
     assert result.code == 1
     assert "has input1; forward takes input0" in result.err
-    np.savez(inputs, other=np.zeros(1))
+    np.savez(inputs, np.zeros((4, 64)))
     lacking = run("run", corpus / "mlp.pte", "-i", inputs).err
-    assert "lacks input0; forward takes input0; it has other" in lacking
+    has = "lacks input0; forward takes input0; it has arr_0"
+    assert lacking.endswith(f"{has}; write it with np.savez(path, input0=...)\n")
     np.savez(inputs, input0=np.zeros((4, 64)))
     misfit = run("run", corpus / "mlp.pte", "-i", inputs).err
     assert "input 0 must be like float32[4, 64] on cpu:0, not float64[4, 64] on cpu:0; " in misfit

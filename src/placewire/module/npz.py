@@ -36,7 +36,12 @@ def load_inputs(path: Path, method: Method) -> list[object]:
     ]
     if unknown or missing:
         problem = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(unknown)}"
-        found = f"; it has {', '.join(arrays) or 'no arrays'}" if missing else ""
+        found = ""
+        if missing:
+            found = (
+                f"; it has {', '.join(arrays) or 'no arrays'}; write it with "
+                f"np.savez(path, {missing[0]}=...)"
+            )
         raise InvalidArgumentError(
             f"{path} {problem}; {method.name} takes {', '.join(names) or 'no inputs'}{found}"
         )
