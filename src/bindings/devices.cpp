@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "argument_types.h"
 #include "buffer_view.h"
 #include "errors.h"
 #include "placewire/backends/cuda/cuda_allocator.h"
@@ -85,6 +86,7 @@ char* range_of(const DeviceMemoryBuffer& buffer, std::size_t offset, std::size_t
 }
 
 void write(const DeviceMemoryBuffer& buffer, nb::handle data, std::size_t offset) {
+  check_buffer("data", data);
   const BufferView view(data);
   char* const destination = range_of(buffer, offset, view.size());
   if (view.size() != 0) {
@@ -136,7 +138,7 @@ void bind_buffers(nb::module_& module) {
                      return reinterpret_cast<std::uintptr_t>(self.data());
                    })
       .def_prop_ro("size", &DeviceMemoryBuffer::size)
-      .def("write", &write, nb::arg("data"), nb::arg("offset") = 0)
+      .def("write", &write, nb::arg("data").none(), nb::arg("offset") = 0)
       .def("read", &read, nb::arg("nbytes"), nb::arg("offset") = 0)
       .def("free", [](DeviceMemoryBuffer& self) { raise_if_failed(self.free()); });
 }

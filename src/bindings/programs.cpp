@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "argument_types.h"
 #include "buffer_view.h"
 #include "errors.h"
 #include "findings.h"
@@ -58,8 +59,8 @@ ProgramPtr load(nb::handle buffer) {
   return value_or_raise(Program::load({bytes, owner_of(std::move(view)), is_immutable}));
 }
 
-nb::object named_data(const Program& program, std::string_view key) {
-  const auto data = program.named_data(key);
+nb::object named_data(const Program& program, nb::handle key) {
+  const auto data = program.named_data(text_argument("key", key));
   return data ? nb::object(nb::bytes(data->data(), data->size())) : nb::none();
 }
 
@@ -154,7 +155,7 @@ void bind_programs(nb::module_& module) {
       .def_prop_ro("warnings", [](const Program& self) { return to_python(self.warnings()); })
       .def_prop_ro("named_data_keys",
                    [](const Program& self) { return texts(self.named_data_keys()); })
-      .def("named_data", &named_data, nb::arg("key"))
+      .def("named_data", &named_data, nb::arg("key").none())
       .def("meta", &describe_method, nb::arg("name"));
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "argument_types.h"
 #include "python_exceptions.h"
 #include "tensors.h"
 
@@ -41,8 +42,8 @@ nb::object view_of(schema::Bytes bytes, const nb::object& owner) {
   return nb::cast(view, nb::rv_policy::reference);
 }
 
-nb::object named_data_of(const PythonDescription& self, std::string_view key) {
-  const auto data = self.named_data(key);
+nb::object named_data_of(const PythonDescription& self, nb::handle key) {
+  const auto data = self.named_data(text_argument("key", key));
   return data ? view_of(*data, self.owner) : nb::none();
 }
 
@@ -129,12 +130,18 @@ Result<std::unique_ptr<Delegate>> PythonBackend::load(const DelegateDescription&
                                  nb::tuple(arguments),
                                  std::string(description.method)};
     const nb::object delegate = backend.attr("load")(seen);
-    const auto& function =
-        functions_.emplace_back(std::make_shared<nb::object>(delegate.attr("execute")));
+    const nb::object execute = nb::getattr(delegate, "execute", nb::none());
+    if (PyCallable_Check(execute.ptr()) == 0) {
+      return Error{ErrorCode::INVALID_TYPE,
+                   "load gave " + described(delegate) +
+                       "; expected a delegate, which is an object with execute(arguments)"};
+    }
+    const auto& function = functions_.emplace_back(std::make_shared<nb::object>(execute));
     return std::unique_ptr<Delegate>(std::make_unique<PythonDelegate>(function, module_));
   } catch (nb::python_error& exception) {
     exception.restore();
-    return take_exception(ErrorCode::DELEGATE_INVALID_COMPATIBILITY);
+    // A backend that refuses a version says so by raising a DelegateVersionError.
+    return take_exception(ErrorCode::INTERNAL);
   } catch (const std::exception& exception) {
     return Error{ErrorCode::INTERNAL, exception.what()};
   }
@@ -153,9 +160,12 @@ void bind_backends(nb::module_& module) {
           [](const PythonDescription& self) { return static_cast<int>(self.device.index); })
       .def_prop_ro("device",
                    [](const PythonDescription& self) { return device_object(self.device); })
-      .def("named_data", &named_data_of, nb::arg("key"))
+      .def("named_data", &named_data_of, nb::arg("key").none())
       .def_ro("arguments", &PythonDescription::arguments)
-      .def_ro("method", &PythonDescription::method);
+      .def_ro("method", &PythonDescription::method)
+      .def("__reduce_ex__", [](nb::handle self, nb::handle /*protocol*/) {
+        refuse_copy(self, "a backend gets another one when a method is loaded");
+      });
 }
 
 }  // namespace placewire::bindings

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "argument_types.h"
 #include "bound_call.h"
 #include "errors.h"
 #include "interpreter_lock.h"
@@ -164,11 +165,23 @@ class PythonKernelSource final : public KernelSource {
 
 /// `_runtime.KernelSource`: a source as an object of Python's.
 struct SourceObject {
-  explicit SourceObject(nb::callable find)
-      : source(std::make_shared<PythonKernelSource>(std::move(find))) {}
+  explicit SourceObject(nb::handle find)
+      : source(std::make_shared<PythonKernelSource>(checked_function(find))) {}
   std::shared_ptr<PythonKernelSource> source;
 
-  [[nodiscard]] bool has(std::string_view name) const { return source->find(name) != nullptr; }
+  [[nodiscard]] bool has(nb::handle name) const {
+    return source->find(text_argument("name", name)) != nullptr;
+  }
+
+ private:
+  static nb::callable checked_function(nb::handle find) {
+    if (PyCallable_Check(find.ptr()) == 0) {
+      raise({ErrorCode::INVALID_TYPE, "find is " + described(find) +
+                                          "; expected a function that takes the name of an "
+                                          "operator, and gives what calls it, or None"});
+    }
+    return nb::borrow<nb::callable>(find);
+  }
 };
 
 std::shared_ptr<Kernel> function_of(std::string name, nb::callable function, bool torch) {
@@ -211,8 +224,11 @@ std::shared_ptr<KernelSource> kernel_source_of(nb::handle source) {
 
 void bind_kernels(nb::module_& module) {
   nb::class_<SourceObject>(module, "KernelSource")
-      .def(nb::init<nb::callable>(), nb::arg("find"))
-      .def("has", &SourceObject::has, nb::arg("name"));
+      .def(nb::init<nb::handle>(), nb::arg("find").none())
+      .def("has", &SourceObject::has, nb::arg("name").none())
+      .def("__reduce_ex__", [](nb::handle self, nb::handle /*protocol*/) {
+        refuse_copy(self, "make another one of the same function");
+      });
   nb::class_<KernelScope>(module, "KernelScope")
       .def(nb::init<std::string, nb::callable, bool>(), nb::arg("name"), nb::arg("function"),
            nb::arg("torch"))

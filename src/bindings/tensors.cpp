@@ -13,9 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "argument_types.h"
 #include "buffer_view.h"
 #include "errors.h"
 #include "placewire/runtime/simulated_device.h"
+#include "python_exceptions.h"
 
 namespace nb = nanobind;
 
@@ -92,6 +94,27 @@ std::optional<std::vector<std::uint8_t>> order_of(const nb::ndarray<nb::ro>& arr
   return order;
 }
 
+/// What the object's own `__dlpack__` raises; nothing if it raises nothing, or there is none. The
+/// exception becomes the cause of an error whose message has this text.
+std::optional<std::string> dlpack_failure(nb::handle object) {
+  if (!nb::hasattr(object, "__dlpack__")) {
+    return std::nullopt;
+  }
+  try {
+    (void)object.attr("__dlpack__")();
+    return std::nullopt;
+  } catch (nb::python_error& exception) {
+    exception.restore();
+    return take_exception(ErrorCode::INVALID_TYPE).message;
+  }
+}
+
+/// The element type of an array, as its own library calls it: ` complex64`; nothing if it has none.
+std::string own_dtype(nb::handle array) {
+  const nb::object dtype = nb::getattr(array, "dtype", nb::none());
+  return dtype.is_none() ? std::string() : std::string(" ") + nb::str(dtype).c_str();
+}
+
 /// Why an object is taken for no tensor, after the name of its type.
 std::string why_no_tensor(nb::handle object) {
   const nb::object dtype = nb::getattr(object, "dtype", nb::none());
@@ -100,6 +123,9 @@ std::string why_no_tensor(nb::handle object) {
     return std::string(" has elements (") + nb::str(nb::getattr(dtype, "str", dtype)).c_str() +
            ") in the other byte order than this machine's; give "
            "x.astype(x.dtype.newbyteorder('='))";
+  }
+  if (const auto failure = dlpack_failure(object)) {
+    return " cannot be taken as a tensor: " + *failure;
   }
   return " is no tensor: it has neither __dlpack__ nor a buffer of numbers";
 }
@@ -147,6 +173,7 @@ nb::bytes read(const PythonTensor& self) {
 
 void write(const PythonTensor& self, nb::handle data) {
   TensorImpl& tensor = self.tensor();
+  check_buffer("data", data);
   const BufferView view(data);
   if (view.size() != tensor.nbytes()) {
     raise({ErrorCode::INVALID_ARGUMENT, std::to_string(view.size()) + " bytes were given for " +
@@ -162,8 +189,9 @@ void write(const PythonTensor& self, nb::handle data) {
   }
 }
 
-void resize(const PythonTensor& self, const std::vector<std::int64_t>& shape) {
-  raise_if_failed(self.tensor().resize(Span<const std::int64_t>(shape)));
+void resize(const PythonTensor& self, nb::handle shape) {
+  const std::vector<std::int64_t> sizes = shape_argument("shape", shape);
+  raise_if_failed(self.tensor().resize(Span<const std::int64_t>(sizes)));
 }
 
 /// Keeps a tensor that no method owns.
@@ -171,7 +199,7 @@ struct TensorOwner {
   TensorPtr tensor;
 };
 
-PythonTensor copy(const TensorImpl& tensor, int device_type, int device_index) {
+PythonTensor copy(const TensorImpl& tensor, std::int64_t device_type, std::int64_t device_index) {
   constexpr int kHighest = std::numeric_limits<DeviceIndex>::max();
   if (device_type < 0 || device_type > kHighest || device_index < 0 || device_index > kHighest) {
     raise({ErrorCode::INVALID_ARGUMENT, "there is no device of kind " +
@@ -184,7 +212,8 @@ PythonTensor copy(const TensorImpl& tensor, int device_type, int device_index) {
   return {reference, nb::cast(TensorOwner{std::move(made)})};
 }
 
-PythonTensor copy_of_object(nb::handle object, int device_type, int device_index) {
+PythonTensor copy_of_object(nb::handle object, std::int64_t device_type,
+                            std::int64_t device_index) {
   TensorImpl scalar(ScalarType::FLOAT, 0, {});
   const BorrowedTensor borrowed = value_or_raise(borrow_tensor(object, scalar));
   return copy(*borrowed.tensor, device_type, device_index);
@@ -238,7 +267,7 @@ Result<BorrowedTensor> borrow_tensor(nb::handle object, const TensorImpl& like) 
   }
   const auto scalar_type = scalar_type_of(array.dtype());
   if (!scalar_type) {
-    return Error{ErrorCode::INVALID_TYPE, "its elements (DLPack type " +
+    return Error{ErrorCode::INVALID_TYPE, "its elements" + own_dtype(object) + " (DLPack type " +
                                               std::to_string(array.dtype().code) + ", " +
                                               std::to_string(array.dtype().bits) +
                                               " bits) are of no type that programs have"};
@@ -275,7 +304,7 @@ nb::object to_python(const EValue& value, const nb::object& owner) {
 
 void bind_tensors(nb::module_& module) {
   nb::class_<TensorOwner>(module, "_TensorOwner");
-  module.def("copy_tensor", &copy_of_object, nb::arg("value"), nb::arg("device_type"),
+  module.def("copy_tensor", &copy_of_object, nb::arg("value").none(), nb::arg("device_type"),
              nb::arg("device_index"));
   nb::class_<PythonTensor>(module, "Tensor")
       .def_prop_ro("shape",
@@ -309,14 +338,20 @@ void bind_tensors(nb::module_& module) {
              return nb::make_tuple(schema::program::dlpack(device.type), device.index);
            })
       .def("read", &read)
-      .def("write", &write, nb::arg("data"))
-      .def("resize", &resize, nb::arg("shape"))
+      .def("write", &write, nb::arg("data").none())
+      .def("resize", &resize, nb::arg("shape").none())
       .def(
           "copy_to",
-          [](const PythonTensor& self, int device_type, int device_index) {
-            return copy(self.tensor(), device_type, device_index);
+          [](const PythonTensor& self, nb::handle device_type, nb::handle device_index) {
+            return copy(self.tensor(), integer_argument("device_type", device_type),
+                        integer_argument("device_index", device_index));
           },
-          nb::arg("device_type"), nb::arg("device_index"))
+          nb::arg("device_type").none(), nb::arg("device_index").none())
+      .def("__reduce_ex__",
+           [](nb::handle self, nb::handle /*protocol*/) {
+             refuse_copy(self,
+                         "placewire.tensors.copy_tensor copies it, to_numpy makes an array of it");
+           })
       .def("__repr__", [](const PythonTensor& self) { return to_string(self.tensor()); });
 }
 

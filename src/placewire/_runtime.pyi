@@ -160,6 +160,9 @@ class KernelSource:
 
     Args:
         find: Gives what `placewire.kernels.find_operator` gives, or None.
+
+    Raises:
+        InvalidTypeError: `find` cannot be called.
     """
 
     def __init__(self, find: Callable[[str], object | None]) -> None: ...
@@ -233,6 +236,7 @@ class Tensor:
         """Copy a contiguous buffer of the host into the elements, in the order of memory.
 
         Raises:
+            InvalidTypeError: It has no buffer.
             InvalidArgumentError: It is of another size, or the tensor is read-only.
             PlacewireError: As of `read`.
         """
@@ -240,12 +244,14 @@ class Tensor:
         """Change the sizes of a tensor whose shape is dynamic.
 
         Raises:
+            InvalidTypeError: It is no sequence of integers.
             InvalidArgumentError: Its bounds do not allow it.
         """
     def copy_to(self, device_type: int, device_index: int) -> Tensor:
         """Copy it to a device, where the copy has memory of its own.
 
         Raises:
+            InvalidTypeError: A number is none.
             PlacewireError: An allocator fails, or there is none.
         """
     def __dlpack__(self, stream: None = None, **wishes: object) -> CapsuleType:
@@ -337,7 +343,11 @@ class Program:
     @property
     def named_data_keys(self) -> tuple[str, ...]: ...
     def named_data(self, key: str) -> bytes | None:
-        """Copy the data that the file has under a name; `None` if it has none."""
+        """Copy the data that the file has under a name; `None` if it has none.
+
+        Raises:
+            InvalidTypeError: The name is no text.
+        """
     def meta(self, name: str) -> MethodMeta:
         """Return what the file says of a method.
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 from placewire_schema.errors import InvalidArgumentError, NotFoundError
 
 from ._core import core
+from .argument_types import checked_function, checked_text
+from .uncopied import Uncopied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +48,7 @@ def kernel(
         A decorator, which gives the function back unchanged.
 
     Raises:
+        InvalidTypeError: The name is no text, or what is decorated no function.
         InvalidArgumentError: The name is empty, or `views` is neither.
         AlreadyRegisteredError: The operator has a kernel.
 
@@ -54,9 +57,11 @@ def kernel(
         ... def double(x, out):
         ...     np.multiply(x, 2, out=out)
     """
+    checked_text("name", name)
     wants_torch = _wants_torch(views)
 
     def register(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        checked_function("function", function)
         core.register_kernel(name, function, wants_torch)
         _registered.add(name)
         return function
@@ -70,7 +75,7 @@ def unregister_kernel(name: str) -> None:
     Raises:
         NotFoundError: None is registered.
     """
-    core.unregister_kernel(name)
+    core.unregister_kernel(checked_text("name", name))
     _registered.discard(name)
 
 
@@ -88,7 +93,7 @@ def _wants_torch(views: str) -> bool:
     return views == "torch"
 
 
-class ScopedKernel:
+class ScopedKernel(Uncopied):
     """A kernel that comes before the registered one, for methods loaded while it is entered.
 
     Args:
@@ -97,13 +102,17 @@ class ScopedKernel:
         views: As for `kernel`.
 
     Raises:
+        InvalidTypeError: The name is no text, or the function none.
         InvalidArgumentError: `views` is neither.
     """
 
     def __init__(
         self, name: str, function: Callable[..., object], *, views: _Views = "numpy"
     ) -> None:
-        self._scope = core.KernelScope(name, function, _wants_torch(views))
+        self._name = checked_text("name", name)
+        self._scope = core.KernelScope(
+            name, checked_function("function", function), _wants_torch(views)
+        )
 
     def __enter__(self) -> Self:
         """Put it before the registered kernel.
@@ -123,3 +132,6 @@ class ScopedKernel:
     ) -> None:
         """Take it away again."""
         self._scope.remove()
+
+    def _instead_of_copy(self) -> str:
+        return f"make another ScopedKernel({self._name!r}, ...) of the same function"

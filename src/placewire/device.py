@@ -6,10 +6,13 @@ import operator
 import re
 from dataclasses import dataclass
 
-from placewire_schema.errors import InvalidArgumentError
+from placewire_schema.errors import InvalidArgumentError, InvalidTypeError
 from placewire_schema.program import DeviceType
 
-__all__ = ["HIGHEST_INDEX", "Device"]
+from .torch_tensors import is_torch_device
+from .wording import described
+
+__all__ = ["HIGHEST_INDEX", "Device", "as_device"]
 
 HIGHEST_INDEX = 127
 """Greatest device index: the wire stores it in a signed byte."""
@@ -85,6 +88,26 @@ class Device:
 
     def __str__(self) -> str:
         return f"{self.type.name.lower()}:{self.index}"
+
+
+def as_device(device: object, parameter: str = "device") -> Device:
+    """The device that a caller names.
+
+    Args:
+        device: It, or its name as for `Device.parse`, or a `torch.device`.
+        parameter: What it is called in messages.
+
+    Raises:
+        InvalidTypeError: It is neither.
+        InvalidArgumentError: There is no device of that name.
+    """
+    if isinstance(device, Device):
+        return device
+    if not isinstance(device, str) and not is_torch_device(device):
+        raise InvalidTypeError(
+            f"{parameter} is {described(device)}; expected a Device, or its name such as 'cuda:0'"
+        )
+    return Device.parse(str(device))
 
 
 def _valid_forms() -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from placewire_schema.program import DeviceType
 
 from ._core import core
-from .device import Device
+from .argument_types import checked_integer, wrong_type
+from .device import Device, as_device
+from .uncopied import Uncopied
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -22,7 +24,7 @@ __all__ = [
 ]
 
 
-class DeviceMemoryBuffer:
+class DeviceMemoryBuffer(Uncopied):
     """Memory on a device, which goes with the object, by `free`, or at the end of a `with`.
 
     Args:
@@ -31,7 +33,8 @@ class DeviceMemoryBuffer:
         alignment: Of its address, in bytes, a power of two. Default 0: the device's own.
 
     Raises:
-        InvalidArgumentError: `device` is none, or the alignment is no power of two.
+        InvalidTypeError: A number is none, or `device` is neither a device nor a name.
+        InvalidArgumentError: There is no such device, or the alignment is no power of two.
         NotFoundError: The device has no allocator.
         AllocationError: The allocator has no memory left.
 
@@ -41,9 +44,12 @@ class DeviceMemoryBuffer:
     """
 
     def __init__(self, nbytes: int, device: Device | str, *, alignment: int = 0) -> None:
-        self._device = _device(device)
+        self._device = as_device(device)
         self._buffer = core.DeviceMemoryBuffer(
-            nbytes, self._device.type, self._device.index, alignment
+            checked_integer("nbytes", nbytes),
+            self._device.type,
+            self._device.index,
+            checked_integer("alignment", alignment),
         )
 
     @property
@@ -68,7 +74,7 @@ class DeviceMemoryBuffer:
             InvalidArgumentError: It does not fit.
             AccessError: The device cannot be written to.
         """
-        self._buffer.write(data, offset)
+        self._buffer.write(data, checked_integer("offset", offset))
 
     def read(self, nbytes: int | None = None, offset: int = 0) -> bytes:
         """Copy from the device to the host. Default: everything from `offset` on.
@@ -77,7 +83,11 @@ class DeviceMemoryBuffer:
             InvalidArgumentError: There are not so many bytes.
             AccessError: The device cannot be read.
         """
-        return self._buffer.read(self.nbytes - offset if nbytes is None else nbytes, offset)
+        start = checked_integer("offset", offset)
+        wanted = (
+            max(0, self.nbytes - start) if nbytes is None else checked_integer("nbytes", nbytes)
+        )
+        return self._buffer.read(wanted, start)
 
     def free(self) -> None:
         """Free the memory now; the buffer is empty then."""
@@ -93,6 +103,9 @@ class DeviceMemoryBuffer:
         traceback: TracebackType | None,
     ) -> None:
         self.free()
+
+    def _instead_of_copy(self) -> str:
+        return "make another one, and write to it what this one reads"
 
     def __repr__(self) -> str:
         return f"DeviceMemoryBuffer({self.nbytes}, {str(self._device)!r})"
@@ -120,7 +133,7 @@ def cuda_device_count() -> int:
 
 def has_allocator(device: Device | str) -> bool:
     """Tell whether memory can be allocated on a device."""
-    place = _device(device)
+    place = as_device(device)
     return core.has_allocator(place.type, place.index)
 
 
@@ -130,8 +143,10 @@ def unregister_allocator(device_type: DeviceType) -> None:
     Raises:
         NotFoundError: None is registered.
     """
-    core.unregister_allocator(DeviceType(device_type))
-
-
-def _device(device: Device | str) -> Device:
-    return device if isinstance(device, Device) else Device.parse(device)
+    try:
+        kind = DeviceType(device_type)
+    except ValueError:
+        raise wrong_type(
+            "device_type", device_type, "a DeviceType such as DeviceType.CUDA"
+        ) from None
+    core.unregister_allocator(kind)

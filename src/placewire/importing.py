@@ -26,6 +26,7 @@ def import_text(text: str) -> Any:  # noqa: ANN401 - whatever it is
 
     Raises:
         ImportTextError: It is not of that form, or there is no such thing.
+        Exception: Whatever the module's own code raises.
     """
     place, colon, name = text.rpartition(":")
     if not colon or not name or not place:
@@ -42,7 +43,9 @@ def _module(place: str) -> ModuleType:
     if not place.endswith(".py"):
         try:
             return importlib.import_module(place)
-        except ImportError as error:
+        except ModuleNotFoundError as error:
+            if not f"{place}.".startswith(f"{error.name}."):
+                raise  # the module is there, but needs another one that is not
             raise ImportTextError(f"cannot import {place}: {error}") from error
     path = Path(place)
     if not path.is_file():

@@ -13,7 +13,8 @@ from placewire_schema.errors import NotSupportedError
 from placewire_schema.program import DeviceType, ScalarType
 
 from ._core import core
-from .device import Device
+from .argument_types import wrong_type
+from .device import Device, as_device
 from .torch_tensors import borrowable
 
 __all__ = ["Tensor", "copy_tensor", "to_numpy"]
@@ -36,7 +37,7 @@ def copy_tensor(value: object, device: Device | str = "cpu") -> Tensor:
         NotFoundError: A device has no allocator.
         PlacewireError: The allocator fails.
     """
-    place = device if isinstance(device, Device) else Device.parse(device)
+    place = as_device(device)
     return core.copy_tensor(borrowable(value), place.type, place.index)
 
 
@@ -44,9 +45,12 @@ def to_numpy(tensor: Tensor) -> np.ndarray[Any, Any]:
     """Copy a tensor from whatever device to a numpy array.
 
     Raises:
+        InvalidTypeError: It is no `Tensor`.
         NotSupportedError: numpy has no such element type.
         PlacewireError: The allocator fails.
     """
+    if not isinstance(tensor, Tensor):
+        raise wrong_type("tensor", tensor, "a placewire.Tensor")
     scalar_type = ScalarType(tensor.scalar_type)
     if scalar_type.numpy is None:
         raise NotSupportedError(f"numpy has no {scalar_type.torch}")

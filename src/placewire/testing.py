@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ._core import core
-from .device import Device
+from .argument_types import HIGHEST_SIZE, checked_integer, checked_text
+from .device import Device, as_device
+from .uncopied import Uncopied
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -44,7 +45,7 @@ class OperationCount:
     bytes: int
 
 
-class SimulatedDevice:
+class SimulatedDevice(Uncopied):
     """A device that no hardware stands behind, in this process's registry while it is entered.
 
     Its memory is separate from the host's: an access by the host ends the process with SIGSEGV, so
@@ -53,11 +54,12 @@ class SimulatedDevice:
 
     Args:
         device: Which device it stands for, of any kind. Default `cuda:0`.
-        memory: Its size in bytes; allocating more at a time fails. Default, and most: half of the
-            host's memory.
+        memory: Its size in bytes; allocating more at a time fails. Default, and most: half of
+            what the process may use, which is the host's memory or what a control group leaves.
 
     Raises:
-        InvalidArgumentError: `device` is not one.
+        InvalidTypeError: `device` is neither a device nor a name, or `memory` is no integer.
+        InvalidArgumentError: There is no such device, or `memory` is negative.
 
     Example:
         >>> with SimulatedDevice("cuda:0") as device:
@@ -65,8 +67,8 @@ class SimulatedDevice:
     """
 
     def __init__(self, device: Device | str = "cuda:0", *, memory: int | None = None) -> None:
-        self._device = device if isinstance(device, Device) else Device.parse(device)
-        limit = 2 * sys.maxsize + 1 if memory is None else memory
+        self._device = as_device(device)
+        limit = HIGHEST_SIZE if memory is None else checked_integer("memory", memory)
         self._simulation = core.SimulatedDevice(self._device.type, self._device.index, limit)
 
     def __enter__(self) -> Self:
@@ -113,7 +115,7 @@ class SimulatedDevice:
         Raises:
             InvalidArgumentError: There is no such operation.
         """
-        return OperationCount(*self._simulation.count(operation))
+        return OperationCount(*self._simulation.count(checked_text("operation", operation)))
 
     def fail(self, operation: Operation, nth: int = 1) -> None:
         """Let the `nth` call of an operation from now on fail, once; 0 takes that back.
@@ -124,7 +126,7 @@ class SimulatedDevice:
         Raises:
             InvalidArgumentError: There is no such operation.
         """
-        self._simulation.fail(operation, nth)
+        self._simulation.fail(checked_text("operation", operation), checked_integer("nth", nth))
 
     def view(self, address: int, nbytes: int) -> memoryview:
         """Return the bytes behind an address on the device, for code that plays its part.
@@ -134,8 +136,13 @@ class SimulatedDevice:
         Raises:
             InvalidArgumentError: Not all of these bytes are in one block that is allocated.
         """
-        backing = self._simulation.backing(address, nbytes)
+        backing = self._simulation.backing(
+            checked_integer("address", address), checked_integer("nbytes", nbytes)
+        )
         return memoryview((ctypes.c_ubyte * nbytes).from_address(backing)).cast("B")
+
+    def _instead_of_copy(self) -> str:
+        return f"simulate it again with SimulatedDevice({str(self._device)!r})"
 
     def __repr__(self) -> str:
         return (

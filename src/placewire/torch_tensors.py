@@ -7,13 +7,19 @@ from typing import Any, TypeGuard
 
 from placewire_schema.errors import InvalidArgumentError
 
-__all__ = ["borrowable", "is_torch_tensor"]
+__all__ = ["borrowable", "is_torch_device", "is_torch_tensor"]
 
 
 def is_torch_tensor(value: object) -> TypeGuard[Any]:
     """Whether a value is a torch tensor, without importing torch: who has one has done so."""
     torch_module = sys.modules.get("torch")
     return torch_module is not None and isinstance(value, torch_module.Tensor)
+
+
+def is_torch_device(value: object) -> bool:
+    """Whether a value is torch's name of a device, without importing torch."""
+    torch_module = sys.modules.get("torch")
+    return torch_module is not None and isinstance(value, torch_module.device)
 
 
 def borrowable(value: object) -> object:

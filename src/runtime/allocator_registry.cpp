@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "allocator_remedy.h"
 #include "placewire/runtime/allocator.h"
 
 namespace placewire {
@@ -109,6 +110,13 @@ Error unknown_kind(DeviceType type) {
   return {ErrorCode::INVALID_ARGUMENT, kind_of(type) + " is not a kind of device of the schema"};
 }
 
+/// What to do about it holds for all languages, because the names are the same in all of them.
+Error no_allocator(Device device) {
+  const char* const remedy =
+      device.is_cpu() ? "; the host's own memory needs none" : kAllocatorRemedy;
+  return {ErrorCode::NOT_FOUND, "no allocator is registered for " + to_string(device) + remedy};
+}
+
 Status check_allocator(const AllocatorPointer& allocator) {
   if (allocator == nullptr) {
     return Error{ErrorCode::INVALID_ARGUMENT, "the allocator to register is null"};
@@ -150,7 +158,7 @@ Result<std::shared_ptr<DeviceAllocator>> find_allocator(Device device) {
   }
   AllocatorPointer allocator = allocator_registry().find(place_of(device.type), device.index);
   if (allocator == nullptr) {
-    return Error{ErrorCode::NOT_FOUND, "no allocator is registered for " + to_string(device)};
+    return no_allocator(device);
   }
   return allocator;
 }

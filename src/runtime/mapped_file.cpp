@@ -59,7 +59,12 @@ Result<OwnedBytes> map_file(const std::string& path) {
     return cannot_read(path, errno);
   }
   if (!S_ISREG(status.st_mode)) {
-    return cannot_read(path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
+    return Error{ErrorCode::ACCESS_FAILED,
+                 "cannot read " + quoted(path) +
+                     (S_ISDIR(status.st_mode)
+                          ? ": it is a folder; name a .pte file in it"
+                          : ": it is no regular file, so it cannot be mapped; read it first, and "
+                            "load its bytes")};
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) {

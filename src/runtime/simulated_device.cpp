@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "host_memory.h"
+
 namespace placewire {
 
 /// Pages of memory, unmapped in the end.
@@ -69,12 +71,9 @@ Error no_memory(Device device, std::size_t nbytes, const std::string& why) {
           to_string(device) + ": cannot allocate " + std::to_string(nbytes) + " bytes: " + why};
 }
 
-/// Most bytes of one simulated device: all of them are filled, and a host that runs out of memory
-/// kills processes instead of refusing.
-std::size_t most_memory() noexcept {
-  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
-         static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
+/// Most bytes of one simulated device: all of them are filled, and a host or a control group that
+/// runs out of memory kills processes instead of refusing.
+std::size_t most_memory() { return usable_memory() / 2; }
 
 Error not_a_host_pointer(Device device, const char* side) {
   return {ErrorCode::INVALID_ARGUMENT, to_string(device) + ": the " + side +

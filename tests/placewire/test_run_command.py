@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -115,17 +117,144 @@ def test_what_fails_is_told_in_one_line(
     assert len(result.err.splitlines()) == 1
 
 
+FAILING = """
+def make():
+    raise ValueError("no licence")
+
+class Loading:
+    id = "BackendWithCompilerDemo"
+    def load(self, description):
+        raise RuntimeError("a blob of odd size")
+
+class Running(Loading):
+    def load(self, description):
+        return self
+    def execute(self, arguments):
+        return arguments[0] / 0
+
+class Nameless(Loading):
+    @property
+    def id(self):
+        raise LookupError("no id yet")
+"""
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> Path:
+    """A module with backends that raise, each in its own way."""
+    path = tmp_path / "failing.py"
+    path.write_text(FAILING)
+    return path
+
+
+WHERE = {
+    "make": ("cannot be loaded: ValueError: no licence", "3 in make: raise ValueError"),
+    "Loading": (" (BackendWithCompilerDemo): RuntimeError: a blob of odd", "8 in load: raise Run"),
+    "Running": (" (BackendWithCompilerDemo): TypeError: unsupported", "14 in execute: return arg"),
+    "Nameless": ("cannot be loaded: LookupError: no id yet", "19 in id: raise LookupError"),
+}
+
+
+@pytest.mark.parametrize(("name", "message", "place"), [(k, *v) for k, v in WHERE.items()])
+def test_a_backend_that_raises_is_told_with_the_line_that_does(
+    corpus: Path, failing: Path, name: str, message: str, place: str
+) -> None:
+    result = run("run", corpus / "dev_cpu_spec.pte", "--backend", f"{failing}:{name}")
+    first, second, third = result.err.splitlines()
+    assert result.code == 1
+    assert first.startswith("error: ")
+    assert message in first
+    assert second.startswith(f"    {failing}:{place}")
+    assert third == "--traceback shows where in full"
+
+
+@pytest.mark.parametrize(("name", "message"), [(k, v[0]) for k, v in WHERE.items()])
+def test_the_whole_traceback_of_a_backend_is_shown_if_wanted(
+    corpus: Path, failing: Path, name: str, message: str
+) -> None:
+    backend = f"{failing}:{name}"
+    command = [sys.executable, "-m", "placewire", "run", "--traceback", "--backend", backend]
+    result = subprocess.run(
+        [*command, corpus / "dev_cpu_spec.pte"], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: ")
+    assert "\nTraceback (most recent call last):\n" in result.stderr
+    assert f'File "{failing}", line ' in result.stderr
+    assert message.rpartition(": ")[2] in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("form", ["needing.py:backend", "needing:backend"])
+def test_a_backend_whose_module_needs_another_one_is_told_with_the_line(
+    corpus: Path, tmp_path: Path, form: str
+) -> None:
+    (tmp_path / "needing.py").write_text("import nothing_of_that_name\n")
+    place = str(tmp_path / form) if ".py" in form else form
+    result = run("run", corpus / "mlp.pte", "--backend", place, PYTHONPATH=str(tmp_path))
+    assert result.code == 1
+    assert "ModuleNotFoundError: No module named 'nothing_of_that_name'\n" in result.err
+    assert "needing.py:1 in <module>: import nothing_of_that_name" in result.err
+
+
+def test_a_missing_backend_and_a_missing_device_are_told_with_the_options(corpus: Path) -> None:
+    result = run("run", corpus / "dev_add.pte")
+    assert result.code == 1
+    assert "or to placewire run with --backend; no allocator for cuda:0" in result.err
+    assert result.err.endswith("(placewire run: --simulate, --device-map)\n")
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (".", ". is a folder; name a file in it"),
+        ("nowhere/out.npz", "the folder nowhere is not there; create it first"),
+        ("-", "an .npz file is not text, so it goes to a file; name one"),
+        ("/dev/null", "/dev/null is no regular file; name another one"),
+        ("", "the path is empty; name a file"),
+    ],
+)
+def test_where_nothing_can_be_written_is_told_before_the_run(
+    corpus: Path, failing: Path, out: str, message: str
+) -> None:
+    backend = f"{failing}:make"
+    result = run("run", corpus / "mlp.pte", "-o", out, "--backend", backend, COLUMNS="300")
+    assert result.code == 2
+    assert message in result.err
+    assert "no licence" not in result.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", ""), ("dump", ""), ("verify", ""), ("retarget", "", "cuda:0=cuda:1", "-o", "x")],
+)
+def test_an_empty_path_is_told_so(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments, COLUMNS="300")
+    assert result.code == 2
+    assert "the path is empty; name a file" in result.err
+
+
+def test_a_method_that_is_nearly_one_is_told_so(corpus: Path) -> None:
+    result = run("run", corpus / "mlp.pte", "--method", "froward")
+    assert result.code == 1
+    assert result.err == (
+        "error: there is no method 'froward'; the program has forward; did you mean 'forward'?\n"
+    )
+
+
 def test_inputs_that_do_not_fit_are_named(corpus: Path, tmp_path: Path) -> None:
     inputs = tmp_path / "in.npz"
     np.savez(inputs, input0=np.zeros((4, 64)), input1=np.zeros(1))
     result = run("run", corpus / "mlp.pte", "-i", inputs)
     assert result.code == 1
     assert "has input1; forward takes input0" in result.err
-    np.savez(inputs, other=np.zeros(1))
+    np.savez(inputs, np.zeros((4, 64)))
     lacking = run("run", corpus / "mlp.pte", "-i", inputs).err
-    assert "lacks input0; forward takes input0; it has other" in lacking
+    has = "lacks input0; forward takes input0; it has arr_0"
+    assert lacking.endswith(f"{has}; write it with np.savez(path, input0=...)\n")
     np.savez(inputs, input0=np.zeros((4, 64)))
-    assert "input 0 must be like float32[4, 64]" in run("run", corpus / "mlp.pte", "-i", inputs).err
+    misfit = run("run", corpus / "mlp.pte", "-i", inputs).err
+    assert "input 0 must be like float32[4, 64] on cpu:0, not float64[4, 64] on cpu:0; " in misfit
+    assert misfit.endswith("would convert it (placewire run: --copy-inputs)\n")
     assert run("run", corpus / "mlp.pte", "-i", inputs, "--copy-inputs").code == 0
 
 
@@ -153,6 +282,53 @@ def edited(corpus: Path, target: Path, **fields: object) -> Path:
         setattr(tensor, name, value)
     target.write_bytes(file.to_bytes())
     return target
+
+
+def with_output(corpus: Path, target: Path, value: program.KernelTypes) -> Path:
+    """mlp.pte with one more output."""
+    file = PteFile.load(corpus / "mlp.pte")
+    plan = file.program.execution_plan[0]
+    plan.outputs = [*plan.outputs, len(plan.values)]
+    plan.values.append(program.EValue(value))
+    target.write_bytes(file.to_bytes())
+    return target
+
+
+def test_an_output_of_none_is_shown_but_cannot_be_written(corpus: Path, tmp_path: Path) -> None:
+    file = with_output(corpus, tmp_path / "none.pte", program.Null())
+    shown = run("run", file)
+    assert shown.code == 0, shown.err
+    assert shown.out.endswith("\noutput 1: NoneType None\n")
+    result = run("run", file, "-o", tmp_path / "out.npz")
+    assert result.code == 1
+    assert result.err == (
+        "error: output 1 is None, which an .npz file cannot hold; run it without --output to see "
+        "the others\n"
+    )
+    assert not (tmp_path / "out.npz").exists()
+
+
+def test_a_list_of_tensors_is_shown_by_their_types(corpus: Path, tmp_path: Path) -> None:
+    plan = PteFile.load(corpus / "mlp.pte").program.execution_plan[0]
+    tensors = program.TensorList([plan.inputs[0], plan.outputs[0]])
+    file = with_output(corpus, tmp_path / "list.pte", tensors)
+    types = ["float32[4, 64]", "float32[4, 10]"]
+    assert run("run", file).out.endswith(f"\noutput 1: list {types}\n")
+    assert json.loads(run("run", file, "--json").out)["outputs"][1]["value"] == types
+    result = run("run", file, "-o", tmp_path / "out.npz")
+    assert "output 1 is a list of tensors, which an .npz file cannot hold" in result.err
+
+
+def test_an_element_type_that_numpy_lacks_is_told_with_the_way_to_run_it(
+    corpus: Path, tmp_path: Path
+) -> None:
+    file = edited(corpus, tmp_path / "b.pte", scalar_type=program.ScalarType.BFLOAT16)
+    result = run("run", file)
+    assert result.code == 1
+    assert result.err == (
+        "error: forward takes bfloat16[4, 64], which numpy has no type for; call it from Python, "
+        "with torch tensors\n"
+    )
 
 
 def test_an_operator_that_fails_is_told_in_one_line(corpus: Path, tmp_path: Path) -> None:

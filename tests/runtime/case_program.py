@@ -30,6 +30,7 @@ CORE = [
         "allocator_registry",
         "buffers",
         "device",
+        "host_memory",
         "simulated_device",
         "text",
     )
@@ -137,7 +138,7 @@ class CaseCompiler:
             self.folder / name,
             *flags,
             "-ldl",
-            include=(headers, *INCLUDE, SOURCES),
+            include=(headers, *INCLUDE, RUNTIME, SOURCES),
             compiler=self.compiler,
         )
         return CaseProgram(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import count, output, printable, say
+from .input_files import file_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +22,7 @@ _UNKNOWN_SHOWN = 10
 
 
 def dump(
-    file: Annotated[Path, typer.Argument(help="A .pte file.", metavar="FILE", readable=False)],
+    file: Annotated[Path, typer.Argument(help="A .pte file.", metavar="FILE", parser=file_path)],
     json: Annotated[
         bool, typer.Option("--json", help="Write the program as JSON, as flatc does.")
     ] = False,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import PlannerMode, count, fail, output, say
+from .output_files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,7 +100,7 @@ def export(
         stacktraces=stacktraces,
     )
     partitioners = _partitioners(device)
-    _check_writable(out)
+    check_writable(out, "--out", "a program")
     if not traceback:
         silence_torch()
     try:
@@ -125,19 +126,6 @@ def export(
         typer.echo(json.dumps(_as_json(artifact), indent=2))
     else:
         _show(out, artifact)
-
-
-def _check_writable(out: Path) -> None:
-    """Find before the work what would keep the result from being written after it."""
-    if str(out) == "-":
-        problem = "a program is not text, so it goes to a file; name one"
-    elif out.is_dir():
-        problem = f"{out} is a folder; name a file in it"
-    elif not out.absolute().parent.is_dir():
-        problem = f"the folder {out.parent} is not there; create it first"
-    else:
-        return
-    raise typer.BadParameter(problem, param_hint="--out")
 
 
 def _partitioners(device: str | None) -> list[Partitioner]:

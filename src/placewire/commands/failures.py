@@ -8,7 +8,7 @@ from pathlib import Path
 
 import placewire
 
-__all__ = ["failure"]
+__all__ = ["caused_failure", "failure"]
 
 _OTHERS = tuple(
     sorted(
@@ -28,14 +28,41 @@ def failure(what: str, error: Exception, *, whole: bool) -> str:
         whole: Give the whole traceback instead of the user's line.
     """
     if whole:
-        return f"{what}:\n{''.join(traceback.format_exception(error))}".rstrip()
-    lines = [f"{what}: {_summary(error)}"]
+        return _in_full(what, error)
+    return "\n".join([f"{what}: {_summary(error)}", *_place(error), _ADVICE])
+
+
+def caused_failure(error: Exception, *, whole: bool) -> str:
+    """The text for an exception of ours, which says what failed, with the place in the user's code
+    if that is what it came from.
+
+    Args:
+        error: The exception.
+        whole: Give the whole traceback of its cause, too.
+    """
+    cause = error.__cause__
+    if cause is None:
+        return str(error)
+    if whole:
+        return _in_full(str(error), cause)
+    place = _place(cause)
+    return "\n".join([str(error), *place, *([_ADVICE] if place else [])])
+
+
+_ADVICE = "--traceback shows where in full"
+
+
+def _in_full(what: str, error: BaseException) -> str:
+    return f"{what}:\n{''.join(traceback.format_exception(error))}".rstrip()
+
+
+def _place(error: BaseException) -> list[str]:
+    """A line for the innermost place in the user's code; none if no code of the user's ran."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_users(frame)]
-    if frames:
-        last = frames[-1]
-        lines.append(f"    {last.filename}:{last.lineno} in {last.name}: {last.line}")
-    lines.append("--traceback shows where in full")
-    return "\n".join(lines)
+    if not frames:
+        return []
+    last = frames[-1]
+    return [f"    {last.filename}:{last.lineno} in {last.name}: {last.line}"]
 
 
 def _summary(error: Exception) -> str:

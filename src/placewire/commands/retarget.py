@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import count, fail, printable, say
+from .input_files import file_path
 
 if TYPE_CHECKING:
     from placewire.device import Device
@@ -18,7 +19,7 @@ __all__ = ["retarget"]
 
 def retarget(
     file: Annotated[
-        Path, typer.Argument(help="The .pte file to read.", metavar="IN", readable=False)
+        Path, typer.Argument(help="The .pte file to read.", metavar="IN", parser=file_path)
     ],
     moves: Annotated[
         list[str],

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import count, fail, output, printable, say
+from .input_files import file_path
+from .output_files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,18 +28,28 @@ __all__ = ["run"]
 
 def run(
     file: Annotated[
-        Path, typer.Argument(help="The .pte file to run.", metavar="FILE", readable=False)
+        Path, typer.Argument(help="The .pte file to run.", metavar="FILE", parser=file_path)
     ],
     method: Annotated[str, typer.Option("--method", "-m", help="The method to run.")] = "forward",
     inputs: Annotated[
         Path | None,
         typer.Option(
-            "--input", "-i", help="Inputs, .npz with input0, input1, ...", metavar="IN.npz"
+            "--input",
+            "-i",
+            help="Inputs, .npz with input0, input1, ...",
+            metavar="IN.npz",
+            parser=file_path,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write output0, ...", metavar="OUT.npz"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write output0, ...",
+            metavar="OUT.npz",
+            parser=file_path,
+        ),
     ] = None,
     seed: Annotated[
         int, typer.Option("--seed", help="Of the random inputs, without --input.", min=0)
@@ -69,6 +81,9 @@ def run(
     copy_inputs: Annotated[
         bool, typer.Option("--copy-inputs", help="Convert inputs of another element type.")
     ] = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="If a backend fails, show where in full.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
 ) -> None:
     """Run a method: of the numbers in an .npz file, or of random ones.
@@ -78,9 +93,17 @@ def run(
     """
     devices = [_device(text, "--simulate") for text in simulate or ()]
     pairs = _device_map(device_map or [])
-    backends = [_backend(text) for text in backend or ()]
+    if out is not None:
+        check_writable(out, "--output", "an .npz file")
+    backends = [_backend(text, whole=traceback) for text in backend or ()]
+    from placewire_schema.errors import PlacewireError
+
     from placewire.module import Module
+    from placewire.module.npz import saved_outputs
+    from placewire.pte._atomic import write_atomically
     from placewire.testing import SimulatedDevice
+
+    from .failures import caused_failure
 
     with ExitStack() as stack:
         for device in devices:
@@ -90,10 +113,15 @@ def run(
                 file, device_map=pairs, backends=backends, copy_inputs=copy_inputs, library="numpy"
             )
         )
-        result = _Run(module.method(method), inputs, seed, repeat)
+        try:
+            result = _Run(module.method(method), inputs, seed, repeat)
+        except PlacewireError as error:
+            if error.__cause__ is None:
+                raise
+            raise fail(caused_failure(error, whole=traceback)) from None
         stack.callback(result.forget)
         if out is not None:
-            _save(out, result.arrays)
+            write_atomically(out, [saved_outputs(result.arrays)])
         if as_json:
             typer.echo(json.dumps(result.as_json(), indent=2))
         else:
@@ -104,7 +132,7 @@ class _Run:
     """What was run, and what came out."""
 
     def __init__(self, method: Method, path: Path | None, seed: int, repeat: int) -> None:
-        from placewire.module.npz import load_inputs, output_arrays, random_inputs
+        from placewire.module.npz import host_arrays, load_inputs, random_inputs
 
         self._method: Method | None = method
         self._meta = method.meta
@@ -118,7 +146,7 @@ class _Run:
         self._repeat = repeat
         self._buffers = method.planned_buffers
         self._values = _described(outputs)
-        self.arrays = output_arrays(outputs)
+        self.arrays = host_arrays(outputs)
 
     def forget(self) -> None:
         """Let go of the method, before simulated devices go."""
@@ -130,7 +158,7 @@ class _Run:
             "inputs": [str(value) for value in self._meta.inputs],
             "outputs": [
                 {**value, **_statistics(array)}
-                for value, array in zip(self._values, self.arrays.values(), strict=True)
+                for value, array in zip(self._values, self.arrays, strict=True)
             ],
             "buffers": [
                 {"device": str(buffer.device), "nbytes": buffer.nbytes} for buffer in self._buffers
@@ -141,9 +169,7 @@ class _Run:
 
     def show(self, file: Path) -> None:
         console = output()
-        for index, (value, array) in enumerate(
-            zip(self._values, self.arrays.values(), strict=True)
-        ):
+        for index, (value, array) in enumerate(zip(self._values, self.arrays, strict=True)):
             text = printable(f"output {index}: {value['type']}{_in_words(array)}")
             console.print(text, markup=False)
         source = "random inputs" if self._is_random else "inputs"
@@ -183,7 +209,7 @@ def _element_type(value: np.ndarray[Any, Any] | Tensor) -> str:
 def _statistics(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     """Mean and extremes of numbers; the value itself of what is no array."""
     if array.ndim == 0 or array.dtype.kind not in "biuf":
-        return {"value": array.tolist()}
+        return {"value": _plain(array.tolist())}
     if array.size == 0:
         return {}
     return {
@@ -193,23 +219,18 @@ def _statistics(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     }
 
 
+def _plain(value: object) -> object:
+    """A value for JSON, in which tensors are their types."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return _described([value])[0]["type"] if hasattr(value, "shape") else value
+
+
 def _in_words(array: np.ndarray[Any, Any]) -> str:
     numbers = _statistics(array)
     if "value" in numbers:
         return f" {numbers['value']!r}"
     return "".join(f", {name} {number:.6g}" for name, number in numbers.items())
-
-
-def _save(out: Path, arrays: dict[str, Any]) -> None:
-    import io
-
-    import numpy as np
-
-    from placewire.pte._atomic import write_atomically
-
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)
-    write_atomically(out, [stream.getvalue()])
 
 
 def _device(text: str, option: str) -> Device:
@@ -234,18 +255,24 @@ def _device_map(texts: list[str]) -> dict[str | Device, str | Device]:
     return pairs
 
 
-def _backend(text: str) -> Backend:
+def _backend(text: str, *, whole: bool) -> Backend:
     """Import a backend: an object, or a class or function without arguments that gives one."""
     from placewire.importing import ImportTextError, import_text
 
+    from .failures import failure
+
     try:
         made = import_text(text)
+        if (callable(made) and not hasattr(made, "load")) or isinstance(made, type):
+            made = made()
+        is_backend = hasattr(made, "load") and hasattr(made, "id")
     except ImportTextError as error:
         raise typer.BadParameter(str(error), param_hint="--backend") from None
-    if (callable(made) and not hasattr(made, "load")) or isinstance(made, type):
-        made = made()
-    if not hasattr(made, "load") or not hasattr(made, "id"):
+    except Exception as error:
+        raise fail(failure(f"--backend {text} cannot be loaded", error, whole=whole)) from None
+    if not is_backend:
         raise fail(
-            f"{text} gives {type(made).__name__}, which is no backend: it has no id and load"
+            f"{text} gives {type(made).__name__}, which is no backend: it has no id and load; "
+            "name an object that has, or a class or function without arguments that makes one"
         )
     return made  # type: ignore[no-any-return]

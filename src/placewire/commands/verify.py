@@ -9,13 +9,15 @@ from typing import Annotated
 import typer
 
 from . import FAILURE, count, printable, say
+from .input_files import file_path
 
 __all__ = ["verify"]
 
 
 def verify(
     files: Annotated[
-        list[Path], typer.Argument(help="Files to check, .pte.", metavar="FILE...", readable=False)
+        list[Path],
+        typer.Argument(help="Files to check, .pte.", metavar="FILE...", parser=file_path),
     ],
     json: Annotated[bool, typer.Option("--json", help="Write the findings as JSON.")] = False,
 ) -> None:

@@ -11,6 +11,8 @@ from placewire_schema.errors import (
     NotFoundError,
 )
 
+from placewire.argument_types import checked_items, checked_text, wrong_type
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Backend",
     "Delegate",
+    "checked_backends",
     "checked_id",
     "register_backend",
     "registered_backends",
@@ -51,7 +54,9 @@ class Backend(Protocol):
     def load(self, description: core.DelegateDescription, /) -> Delegate:
         """Prepare one delegate, when its method is loaded. Called with the interpreter lock.
 
-        An exception ends the loading, and is the cause of what its caller gets.
+        An exception ends the loading, and is the cause of what its caller gets: a
+        `DelegateVersionError` if this raises one because it cannot read blobs of that version, else
+        an `InternalError` or another error of placewire's own that this raises.
         """
 
 
@@ -63,13 +68,17 @@ def register_backend(backend: Backend) -> None:
     """Let every `Module` that is opened from now on use a backend.
 
     Raises:
-        InvalidArgumentError: Its id is no text, or empty.
+        InvalidTypeError: It is a class.
+        InvalidArgumentError: Its id is no text, or empty, or it has no `load`.
         AlreadyRegisteredError: There is one of that id, which stays.
     """
     name = checked_id(backend)
     with _lock:
         if name in _registered:
-            raise AlreadyRegisteredError(f"a backend {name!r} is registered already")
+            raise AlreadyRegisteredError(
+                f"a backend {name!r} is registered already; unregister_backend({name!r}) takes it "
+                "out"
+            )
         _registered[name] = backend
 
 
@@ -79,6 +88,7 @@ def unregister_backend(name: str) -> Backend:
     Raises:
         NotFoundError: There is none of that id.
     """
+    checked_text("name", name)
     with _lock:
         if name not in _registered:
             known = ", ".join(sorted(_registered)) or "none"
@@ -106,13 +116,32 @@ def checked_id(backend: Backend) -> str:
     """A backend's id.
 
     Raises:
+        InvalidTypeError: It is a class.
         InvalidArgumentError: It has none.
     """
+    if isinstance(backend, type):
+        raise wrong_type("backend", backend, f"an object of it, {backend.__name__}(...)")
     name: object = getattr(backend, "id", None)
     if not isinstance(name, str) or not name or not _is_unicode(name):
         raise InvalidArgumentError(
-            f"{type(backend).__name__} is no backend: its id is {name!r}; expected a text"
+            f"{type(backend).__name__} is no backend: its id is {name!r}; expected a text that is "
+            "not empty, the name by which programs call it"
         )
     if not callable(getattr(backend, "load", None)):
-        raise InvalidArgumentError(f"{type(backend).__name__} is no backend: it cannot load")
+        raise InvalidArgumentError(
+            f"{type(backend).__name__} is no backend: it has no method load(description)"
+        )
     return name
+
+
+def checked_backends(backends: object) -> list[Backend]:
+    """The backends of a list.
+
+    Raises:
+        InvalidTypeError: It is no list, or has a class in it.
+        InvalidArgumentError: Something in it is no backend.
+    """
+    found = checked_items("backends", backends, "a list of backends, such as [backend]")
+    for backend in found:
+        checked_id(backend)
+    return found

@@ -11,6 +11,8 @@ from placewire_schema.program import DeviceType, KernelTypes, ScalarType, Tensor
 from placewire.device import Device
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from placewire._core import core
 
 __all__ = [
@@ -54,6 +56,14 @@ class TensorMeta:
     def nbytes(self) -> int:
         """Bytes of all elements, at most if the shape is dynamic."""
         return prod(self.shape) * self.scalar_type.bytes
+
+    def accepts(self, shape: Sequence[int]) -> bool:
+        """Whether a tensor may have these sizes."""
+        if self.dynamism is TensorShapeDynamism.STATIC:
+            return tuple(shape) == self.shape
+        return len(shape) == len(self.shape) and all(
+            size <= bound for size, bound in zip(shape, self.shape, strict=True)
+        )
 
     def __str__(self) -> str:
         """As in `float32[2, 3] on cuda:0`; a size that may change has `<=` in front."""

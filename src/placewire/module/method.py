@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from placewire_schema.errors import BusyError, InvalidArgumentError, PlacewireError
 
+from placewire._core import core
+from placewire.argument_types import checked_items
 from placewire.torch_tensors import is_torch_tensor
+from placewire.uncopied import Uncopied
 
 from .inputs import as_input, converted
 from .metadata import BufferMeta, MethodMeta, planned_buffer
@@ -18,8 +21,6 @@ from .signature import Signature
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from threading import Lock
-
-    from placewire._core import core
 
 __all__ = ["CallOptions", "Method"]
 
@@ -33,7 +34,7 @@ class CallOptions:
     library: Library | None
 
 
-class Method:
+class Method(Uncopied):
     """A method that is loaded. `Module.method` makes it.
 
     Threads: one at a time; a call during another thread's is a `BusyError`.
@@ -81,7 +82,8 @@ class Method:
             one of the inputs is; on devices that the library does not have, `placewire.Tensor`.
 
         Raises:
-            InvalidArgumentError: The arguments do not fit; the message names the input.
+            InvalidArgumentError: The arguments do not fit; the message names the input, what the
+                program accepts, and whether `copy_inputs` would help.
             InvalidTypeError: Something that is no tensor was given for one.
             BusyError: Another thread is calling.
             PlacewireError: A kernel or delegate failed; if it is Python code, its exception is the
@@ -96,17 +98,23 @@ class Method:
         Raises:
             PlacewireError: As a call; `InvalidArgumentError` also for another number of inputs.
         """
-        if len(inputs) != len(self._expected):
+        given = checked_items("inputs", inputs, "a list of the method's inputs")
+        if len(given) != len(self._expected):
+            count = len(self._expected)
             raise InvalidArgumentError(
-                f"{self.name} has {len(self._expected)} inputs; {len(inputs)} were given"
+                f"{self.name} has {count} {'input' if count == 1 else 'inputs'}; "
+                f"{len(given)} {'was' if len(given) == 1 else 'were'} given"
             )
         if not self._lock.acquire(blocking=False):
-            raise BusyError(f"{self.name}: another thread is executing it, or shares its memory")
+            raise BusyError(
+                f"{self.name}: another thread is executing it, or a method that shares its memory; "
+                "wait for that call, or let each thread open a Module of its own"
+            )
         try:
-            for index, value in enumerate(inputs):
+            for index, value in enumerate(given):
                 self._set_input(index, value)
             self._loaded.execute()
-            return self._outputs(self._library(inputs))
+            return self._outputs(self._library(given))
         finally:
             self._lock.release()
 
@@ -116,10 +124,12 @@ class Method:
             convert = converted if self._options.copy_inputs else as_input
             self._loaded.set_input(index, convert(value, expected))
         except PlacewireError as error:
-            raise self._with_place(error, index) from error.__cause__
+            raise self._with_place(error, index, value) from error.__cause__
 
-    def _with_place(self, error: PlacewireError, index: int) -> PlacewireError:
-        """The error with the method, the input's number and its place among the arguments."""
+    def _with_place(self, error: PlacewireError, index: int, value: object) -> PlacewireError:
+        """The error with the method, the input's number and its place among the arguments, and with
+        what to do if a conversion of the value would do.
+        """
         text = str(error)
         if not text.startswith(f"{self.name}: "):
             start = "" if text.startswith(f"input {index}") else f"input {index}: "
@@ -127,7 +137,20 @@ class Method:
         place = self._signature.input_names[index]
         if place != f"args[{index}]":
             text += f"; it is {place}"
+        if not self._options.copy_inputs and self._fits_converted(index, value):
+            text += "; copy_inputs=True would convert it (placewire run: --copy-inputs)"
         return type(error)(text)
+
+    def _fits_converted(self, index: int, value: object) -> bool:
+        """Whether a value that was refused would be taken if it were converted."""
+        expected, meta = self._expected[index], self._meta.inputs[index].tensor
+        if not isinstance(expected, core.Tensor) or meta is None:
+            return False
+        try:
+            shape = tuple(getattr(converted(value, expected), "shape", ()))
+        except Exception:  # whatever the value's own code raises, the first error is what counts
+            return False
+        return meta.accepts(shape)
 
     def _library(self, inputs: Sequence[object]) -> Library:
         if self._options.library is not None:
@@ -144,6 +167,9 @@ class Method:
                 text = f"{self.name}: output {index}: {error}"
                 raise type(error)(text) from error.__cause__
         return outputs
+
+    def _instead_of_copy(self) -> str:
+        return f"open the file in another Module, whose {self.name} has memory of its own"
 
     def __repr__(self) -> str:
         return f"<Method {self._meta}>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from threading import Lock, get_ident
@@ -19,16 +20,19 @@ from placewire_schema.errors import (
 )
 
 from placewire._core import core
-from placewire.device import Device
+from placewire.argument_types import checked_flag, checked_items, checked_text, wrong_type
+from placewire.device import Device, as_device
+from placewire.uncopied import Uncopied
+from placewire.wording import did_you_mean
 
-from .backends import registered_backends
+from .backends import checked_backends, registered_backends
 from .kernels import default_kernels
 from .metadata import MethodMeta, method_meta
 from .method import CallOptions, Method
 from .torch_lookup import has_torch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
     from placewire_schema import Finding
@@ -41,7 +45,7 @@ __all__ = ["Module"]
 _FORWARD = "forward"
 
 
-class Module:
+class Module(Uncopied):
     """A program that is open.
 
     Opening checks the whole file and allocates nothing; a method is loaded when it is first used.
@@ -73,8 +77,10 @@ class Module:
     Raises:
         OSError: The file cannot be read.
         InvalidProgramError: The validator refuses it; `placewire verify` lists all findings.
-        InvalidArgumentError: A device, a backend or `library` is none.
-        InvalidTypeError: `file` is neither a path nor bytes, or a kernel source is none.
+        ModuleNotFoundError: `library` is `"torch"`, which is not installed.
+        InvalidArgumentError: A device, a backend or `library` is none, or the path is empty.
+        InvalidTypeError: `file` is neither a path nor bytes, or another argument is of a wrong
+            type; the message names it.
         StaleBuildError: The compiled core is missing or belongs to another schema.
 
     Example:
@@ -98,19 +104,26 @@ class Module:
         if library not in (None, "numpy", "torch"):
             raise InvalidArgumentError(f"library is {library!r}; expected 'numpy' or 'torch'")
         if library == "torch":
-            import_module("torch")
-        pairs = _device_pairs(device_map or {})
-        all_backends = [*backends, *registered_backends(besides=backends)]
+            _import_torch()
+        self._options = CallOptions(
+            checked_flag("copy_inputs", copy_inputs),
+            checked_flag("copy_outputs", copy_outputs),
+            library,
+        )
+        shares = checked_flag("share_memory_arenas", share_memory_arenas)
+        prepares = checked_flag("prepare", prepare)
+        pairs = _device_pairs({} if device_map is None else device_map)
+        own = checked_backends(backends)
+        all_backends = [*own, *registered_backends(besides=own)]
         sources = [default_kernels()] if kernels is None else _kernel_sources(kernels)
         self._has_torch_kernels = kernels is None and has_torch()
         self._label, program = _open(file)
         self._program: core.Program | None = program
         self._loaded: core.Module | None = core.Module(
-            program, pairs, all_backends, sources, share_memory_arenas, prepare
+            program, pairs, all_backends, sources, shares, prepares
         )
         self._names = program.method_names
-        self._options = CallOptions(copy_inputs, copy_outputs, library)
-        self._shared_lock = Lock() if share_memory_arenas else None
+        self._shared_lock = Lock() if shares else None
         self._methods: dict[str, Method] = {}
         self._loading = Lock()
         self._loader: int | None = None  # the thread that has the lock
@@ -130,6 +143,7 @@ class Module:
         """The method, loaded if it is not yet.
 
         Raises:
+            InvalidTypeError: The name is no text.
             NotFoundError: There is no such method; or backends, or devices without an allocator,
                 are missing: all of them are named.
             OperatorMissingError: Operators have no kernel; all of them are named.
@@ -137,6 +151,7 @@ class Module:
             InvalidStateError: The module is closed, or a backend or kernel source asks for a method
                 while it helps to load one.
         """
+        checked_text("name", name)
         if self._loader == get_ident():
             raise InvalidStateError(
                 f"{self._label}: a method cannot be had while another one is loaded by this thread"
@@ -155,15 +170,19 @@ class Module:
         """What the file says of a method, which is not loaded for that.
 
         Raises:
+            InvalidTypeError: The name is no text.
             NotFoundError: There is no such method.
             InvalidStateError: The module is closed.
         """
-        return method_meta(self._open_program().meta(name))
+        program = self._open_program()
+        self._check_name(checked_text("name", name))
+        return method_meta(program.meta(name))
 
     def named_data(self, key: str) -> bytes | None:
         """A copy of the data that the file has under a name; `None` if it has none.
 
         Raises:
+            InvalidTypeError: The name is no text.
             InvalidStateError: The module is closed.
         """
         return self._open_program().named_data(key)
@@ -200,7 +219,10 @@ class Module:
         # Only asked for what there is not; `_names` may not be there yet if opening failed.
         if not name.startswith("_") and name in self.__dict__.get("_names", ()):
             return self.method(name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        names = () if name.startswith("_") else self.__dict__.get("_names", ())
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}{did_you_mean(name, names)}"
+        )
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *filter(str.isidentifier, self._names)})
@@ -218,6 +240,9 @@ class Module:
     ) -> None:
         self.close()
 
+    def _instead_of_copy(self) -> str:
+        return "open the file again, in every process that uses it"
+
     def __repr__(self) -> str:
         if self._program is None:
             return f"<Module {self._label}, closed>"
@@ -226,27 +251,35 @@ class Module:
     def _load(self, name: str) -> Method:
         program = self._open_program()
         assert self._loaded is not None
-        if name not in self._names:
-            known = ", ".join(self._names)
-            raise NotFoundError(f"there is no method {name!r}; the program has {known}")
+        self._check_name(name)
         try:
             loaded = self._loaded.method(name)
         except OperatorMissingError as error:
-            raise OperatorMissingError(f"{error}; {self._advice()}") from error.__cause__
+            raise OperatorMissingError(
+                f"{error}; as for kernels, {self._advice()}"
+            ) from error.__cause__
         lock = self._shared_lock or Lock()
         return Method(loaded, method_meta(program.meta(name)), self._options, lock)
+
+    def _check_name(self, name: str) -> None:
+        if name not in self._names:
+            known = ", ".join(self._names) or "none"
+            raise NotFoundError(
+                f"there is no method {name!r}; the program has {known}"
+                f"{did_you_mean(name, self._names)}"
+            )
 
     def _advice(self) -> str:
         """What to do about an operator that no kernel was found for."""
         if self._has_torch_kernels:
-            return "torch has none that a program may use: register kernels of your own"
+            return "torch has none that a program may use: register your own with placewire.kernel"
         if has_torch():
-            return "the kernels that were given do not have them"
-        return "install torch, which has the operators of PyTorch, or register kernels of your own"
+            return "those that were given do not have them: leave out `kernels` to take torch's"
+        return "install torch, which has PyTorch's, or register your own with placewire.kernel"
 
     def _open_program(self) -> core.Program:
         if self._program is None:
-            raise InvalidStateError(f"{self._label} is closed")
+            raise InvalidStateError(f"the module {self._label} is closed; open the file again")
         return self._program
 
 
@@ -267,7 +300,7 @@ def _close_all() -> None:
 def _open(file: object) -> tuple[str, core.Program]:
     """A program, and what to call it."""
     if isinstance(file, str | os.PathLike):
-        path = Path(file)
+        path = _path(file)
         path.stat()  # a missing file is the system's error, with its number
         return str(path), core.Program.open(os.fsencode(path))
     try:
@@ -281,25 +314,43 @@ def _open(file: object) -> tuple[str, core.Program]:
     return "of bytes", core.Program.load(file)
 
 
+def _import_torch() -> None:
+    try:
+        import_module("torch")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"library is 'torch', but it cannot be imported ({error}); install placewire[torch]",
+            name=error.name,
+        ) from error
+
+
+def _path(file: str | os.PathLike[str]) -> Path:
+    name = os.fsdecode(file)
+    if not name or "\0" in name:
+        problem = "is empty" if not name else "has a NUL byte"
+        raise InvalidArgumentError(f"the path {name!r} {problem}; expected that of a .pte file")
+    return Path(name)
+
+
 def _kernel_sources(kernels: Sequence[core.KernelSource]) -> list[core.KernelSource]:
-    for source in kernels:
+    sources = checked_items("kernels", kernels, "a list of kernel sources")
+    for source in sources:
         if not isinstance(source, core.KernelSource):
             raise InvalidTypeError(
                 f"kernels has a {type(source).__name__}; expected kernel sources. Functions are "
                 "registered with placewire.kernel or placewire.ScopedKernel"
             )
-    return list(kernels)
+    return sources
 
 
 def _device_pairs(
     device_map: Mapping[str | Device, str | Device],
 ) -> list[tuple[int, int, int, int]]:
+    if not isinstance(device_map, Mapping):
+        raise wrong_type("device_map", device_map, "a dictionary such as {'cuda:0': 'cuda:1'}")
     pairs = []
     for old, new in device_map.items():
-        source, target = _device(old), _device(new)
+        source = as_device(old, "a key of device_map")
+        target = as_device(new, "a value of device_map")
         pairs.append((int(source.type), source.index, int(target.type), target.index))
     return pairs
-
-
-def _device(device: str | Device) -> Device:
-    return device if isinstance(device, Device) else Device.parse(device)

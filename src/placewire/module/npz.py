@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from .method import Method
 
-__all__ = ["load_inputs", "output_arrays", "random_inputs"]
+__all__ = ["host_arrays", "load_inputs", "random_inputs", "saved_outputs"]
 
 
 def load_inputs(path: Path, method: Method) -> list[object]:
@@ -35,7 +36,12 @@ def load_inputs(path: Path, method: Method) -> list[object]:
     ]
     if unknown or missing:
         problem = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(unknown)}"
-        found = f"; it has {', '.join(arrays) or 'no arrays'}" if missing else ""
+        found = ""
+        if missing:
+            found = (
+                f"; it has {', '.join(arrays) or 'no arrays'}; write it with "
+                f"np.savez(path, {missing[0]}=...)"
+            )
         raise InvalidArgumentError(
             f"{path} {problem}; {method.name} takes {', '.join(names) or 'no inputs'}{found}"
         )
@@ -87,7 +93,10 @@ def random_inputs(method: Method, seed: int) -> list[object]:
             continue
         scalar_type = meta.tensor.scalar_type
         if scalar_type.numpy is None:
-            raise NotSupportedError(f"numpy has no {scalar_type.torch} for an input")
+            raise NotSupportedError(
+                f"{method.name} takes {meta.tensor}, which numpy has no type for; call it from "
+                "Python, with torch tensors"
+            )
         kind = np.dtype(scalar_type.numpy)
         shape = meta.tensor.shape
         try:
@@ -105,20 +114,45 @@ def _random(
     return generator.integers(0, 2, shape).astype(kind)
 
 
-def output_arrays(outputs: list[object]) -> dict[str, np.ndarray[Any, Any]]:
-    """The outputs as arrays for an .npz file: `output0`, `output1`, ...
+def host_arrays(outputs: list[object]) -> list[np.ndarray[Any, Any]]:
+    """The outputs as arrays; what is on a device is copied from there.
 
-    What is on a device is copied from there.
+    What no array can hold, such as `None` or tensors of different shapes, is an array of objects.
+    """
+    return [_host_array(output) for output in outputs]
+
+
+def _host_array(output: object) -> np.ndarray[Any, Any]:
+    from placewire.tensors import to_numpy
+
+    if isinstance(output, core.Tensor):
+        return to_numpy(output)
+    try:
+        return np.asarray(output)
+    except ValueError:  # the shapes in a list differ
+        boxed = np.empty((), object)
+        boxed[()] = output
+        return boxed
+
+
+def saved_outputs(arrays: list[np.ndarray[Any, Any]]) -> bytes:
+    """An .npz file with `output0`, `output1`, ...
 
     Raises:
         InvalidArgumentError: An output is `None`, or a list with such in it.
     """
-    from placewire.tensors import to_numpy
-
-    arrays = {}
-    for index, output in enumerate(outputs):
-        array = to_numpy(output) if isinstance(output, core.Tensor) else np.asarray(output)
+    for index, array in enumerate(arrays):
         if array.dtype == object:
-            raise InvalidArgumentError(f"output {index} is {output!r}; an .npz file cannot hold it")
-        arrays[f"output{index}"] = array
-    return arrays
+            raise InvalidArgumentError(
+                f"output {index} is {_spelled(array.tolist())}, which an .npz file cannot hold; "
+                "run it without --output to see the others"
+            )
+    stream = io.BytesIO()
+    named: dict[str, Any] = {f"output{index}": array for index, array in enumerate(arrays)}
+    np.savez(stream, **named)
+    return stream.getvalue()
+
+
+def _spelled(value: object) -> str:
+    has_tensors = isinstance(value, list) and any(hasattr(item, "shape") for item in value)
+    return "a list of tensors" if has_tensors else repr(value)

@@ -45,7 +45,7 @@ def _array(tensor: core.Tensor, *, copy: bool) -> np.ndarray[Any, Any]:
     scalar_type = ScalarType(tensor.scalar_type)
     if scalar_type.numpy is None:
         raise NotSupportedError(
-            f"numpy has no {scalar_type.torch}; open the module with library='torch'"
+            f"numpy has no {scalar_type.torch}; from Python, open the module with library='torch'"
         )
     if tensor.nbytes == 0:
         return np.empty(tensor.shape, scalar_type.numpy)

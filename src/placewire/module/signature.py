@@ -56,7 +56,7 @@ class Signature:
         """
         if self._args is None:
             return self._flat(args, kwargs)
-        self._check_number(args)
+        self._check_number(args, kwargs)
         inputs = list(self._args.flatten(tuple(args), "args"))
         if self._kwargs is not None and self._kwargs.children:
             inputs += self._kwargs.flatten(dict(kwargs), "kwargs")
@@ -65,26 +65,27 @@ class Signature:
         return inputs
 
     def _flat(self, args: Sequence[object], kwargs: Mapping[str, object]) -> list[object]:
-        if kwargs:
-            raise self._no_keywords(kwargs)
         if len(args) != self._count:
             raise InvalidArgumentError(
-                f"{self._method} takes {_arguments_in_words(self._count)}; {len(args)} were given"
+                f"{self._method} takes {_arguments_in_words(self._count)}, {self}; "
+                f"{_given_in_words(len(args), kwargs)}"
             )
+        if kwargs:
+            raise self._no_keywords(kwargs)
         return list(args)
 
-    def _check_number(self, args: Sequence[object]) -> None:
+    def _check_number(self, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         assert self._args is not None
         expected = len(self._args.children)
         if len(args) != expected:
             raise InvalidArgumentError(
                 f"{self._method} takes {_arguments_in_words(expected)}, {self}; "
-                f"{len(args)} were given"
+                f"{_given_in_words(len(args), kwargs)}"
             )
 
     def _no_keywords(self, kwargs: Mapping[str, object]) -> InvalidArgumentError:
         return InvalidArgumentError(
-            f"{self._method} takes no keyword arguments; given were {', '.join(kwargs)}"
+            f"{self._method} takes no keyword arguments, {self}; given were {', '.join(kwargs)}"
         )
 
     def __str__(self) -> str:
@@ -124,3 +125,11 @@ def _is_call(args: Nesting, kwargs: Nesting) -> bool:
 
 def _arguments_in_words(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
+
+
+def _given_in_words(count: int, kwargs: Mapping[str, object]) -> str:
+    """What a call brought: `1 was given`, `0 were given, and the keywords x, y`."""
+    text = "1 was given" if count == 1 else f"{count} were given"
+    if kwargs:
+        text += f", and the keyword{'s' if len(kwargs) > 1 else ''} {', '.join(kwargs)}"
+    return text

@@ -1,6 +1,7 @@
 // Inputs and outputs of methods.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -35,7 +36,9 @@ std::string spelled(const EValue& value) {
     return *flag ? "True" : "False";
   }
   if (const auto* real = value.get_if<double>()) {
-    return "the float " + std::to_string(*real);
+    std::array<char, 32> digits{};  // as few as tell it from its neighbours
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *real).ptr;
+    return "the float " + std::string(digits.data(), end);
   }
   if (const auto* text = value.get_if<std::string_view>()) {
     return "the string " + quoted(*text);
@@ -73,6 +76,31 @@ std::string listed(Span<const std::uint8_t> order) {
   return text + ']';
 }
 
+/// A tensor of the program as its messages spell it: `float32[<=32, 16] on cpu:0`. A size that may
+/// change is shown by its bound, because what it is now says only what the last call brought.
+std::string accepted(const TensorImpl& tensor, schema::Vector<std::int32_t> bounds) {
+  std::string text(schema::program::torch(tensor.scalar_type()));
+  text += '[';
+  for (std::size_t i = 0; i < tensor.rank(); ++i) {
+    text += i == 0 ? "" : ", ";
+    text += (tensor.is_static() ? "" : "<=") + std::to_string(bounds[i]);
+  }
+  return text + "] on " + to_string(tensor.device());
+}
+
+/// Says which size a tensor of the program cannot take; empty if it can take all of them.
+std::string wrong_size(const TensorImpl& tensor, schema::Vector<std::int32_t> bounds,
+                       const TensorImpl& given) {
+  for (std::size_t i = 0; i < tensor.rank(); ++i) {
+    const std::int64_t size = given.sizes()[i];
+    if (tensor.is_static() ? size != bounds[i] : size > bounds[i]) {
+      return "size " + std::to_string(size) + " at dimension " + std::to_string(i) + ", not " +
+             (tensor.is_static() ? "" : "at most ") + std::to_string(bounds[i]);
+    }
+  }
+  return "";
+}
+
 bool same_order(const TensorImpl& left, const TensorImpl& right) noexcept {
   return std::memcmp(left.dim_order().data(), right.dim_order().data(), left.rank()) == 0;
 }
@@ -86,10 +114,10 @@ Status Method::State::set_input(std::size_t index, const EValue& value) {
   const Port& port = inputs[index];
   if (port.tensor != nullptr) {
     const TensorImpl* const given = value.tensor();
-    return given != nullptr
-               ? set_tensor(index, *given)
-               : bad_input(meta, index,
-                           "is " + to_string(*port.tensor) + ", not " + describe(value));
+    return given != nullptr ? set_tensor(index, *given)
+                            : bad_input(meta, index,
+                                        "is " + accepted(*port.tensor, bounds_of(port)) + ", not " +
+                                            describe(value));
   }
   const EValue* expected = &(*values)[port.value];
   for (const Replaced& each : replaced) {
@@ -103,25 +131,24 @@ Status Method::State::set_input(std::size_t index, const EValue& value) {
   return {};
 }
 
+schema::Vector<std::int32_t> Method::State::bounds_of(const Port& port) const {
+  return meta.plan().values()[port.value].val_as_Tensor().sizes();
+}
+
 Status Method::State::set_tensor(std::size_t index, const TensorImpl& given) {
   Port& port = inputs[index];
   TensorImpl& tensor = *port.tensor;
+  const auto bounds = bounds_of(port);
   const auto refuse = [&](const std::string& why) { return bad_input(meta, index, why); };
   if (given.scalar_type() != tensor.scalar_type() || given.rank() != tensor.rank() ||
       !share_memory(given.device(), tensor.device())) {
-    return refuse("must be like " + to_string(tensor) + ", not " + to_string(given));
+    return refuse("must be like " + accepted(tensor, bounds) + ", not " + to_string(given));
+  }
+  // An order follows from sizes, so the sizes are what to look at first.
+  if (const std::string wrong = wrong_size(tensor, bounds, given); !wrong.empty()) {
+    return refuse("does not fit " + accepted(tensor, bounds) + ": " + wrong);
   }
   if (tensor.rank() != 0 && !same_order(tensor, given)) {
-    const auto allowed = meta.plan().values()[port.value].val_as_Tensor().sizes();
-    for (std::size_t i = 0; i < tensor.rank(); ++i) {
-      const std::int64_t size = given.sizes()[i];
-      if (tensor.is_static() ? size != allowed[i] : size > allowed[i]) {
-        // An order follows from sizes, so the sizes are what to look at first.
-        return refuse("does not fit " + to_string(tensor) + ": size " + std::to_string(size) +
-                      " at dimension " + std::to_string(i) + ", not " +
-                      (tensor.is_static() ? "" : "at most ") + std::to_string(allowed[i]));
-      }
-    }
     return refuse("must have the order of dimensions " + listed(tensor.dim_order()) + ", not " +
                   listed(given.dim_order()));
   }
@@ -155,7 +182,7 @@ Status Method::State::lend(Port& port, const TensorImpl& given) {
   const Span<std::int64_t> bounds = values->bounds(tensor);
   std::array<std::int64_t, kMaximumRank> before;
   std::copy(bounds.begin(), bounds.end(), before.begin());
-  const auto allowed = meta.plan().values()[port.value].val_as_Tensor().sizes();
+  const auto allowed = bounds_of(port);
   std::copy(allowed.begin(), allowed.end(), bounds.begin());
   if (Status status = tensor.resize(given.sizes()); !status.ok()) {
     std::copy(before.begin(), before.begin() + bounds.size(), bounds.begin());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "allocator_remedy.h"
 #include "method/requirements.h"
 #include "text.h"
 
@@ -11,6 +12,29 @@ namespace placewire {
 namespace {
 
 namespace program = schema::program;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// The ids of all backends that the method may use, and what to do if none of them is the one.
+std::string known_backends(const MethodOptions& options) {
+  std::vector<std::string> ids;
+  for (const std::shared_ptr<Backend>& backend : options.backends) {
+    if (backend != nullptr) {
+      ids.push_back(printable(backend->id()));
+    }
+  }
+  for (const std::string& id : backend_ids()) {
+    ids.push_back(printable(id));
+  }
+  return " (known: " + joined(ids) +
+         "): give one in `backends`, or to register_backend, or to placewire run with --backend";
+}
 
 /// What is missing, each thing once.
 class Missing {
@@ -28,10 +52,7 @@ class Missing {
     if (names_.empty()) {
       return;
     }
-    text += (text.empty() ? "no " : "; no ") + std::string(what) + ' ';
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      text += (i == 0 ? "" : ", ") + names_[i];
-    }
+    text += (text.empty() ? "no " : "; no ") + std::string(what) + ' ' + joined(names_);
   }
 
  private:
@@ -57,14 +78,6 @@ std::shared_ptr<Backend> backend_for(std::string_view id, const MethodOptions& o
   return find_backend(id);
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text.empty() ? "none" : text;
-}
-
 /// Devices that memory is needed on.
 std::vector<Device> devices_needed(const Method::State& state, const DeviceChoice& choice) {
   std::vector<Device> devices;
@@ -82,14 +95,35 @@ std::vector<Device> devices_needed(const Method::State& state, const DeviceChoic
   return devices;
 }
 
+/// What a method needs and there is not.
+struct MissingParts {
+  Missing kernels;
+  Missing backends;
+  Missing allocators;
+
+  /// All of it, with what to do; empty if nothing is missing.
+  [[nodiscard]] std::string text(const MethodOptions& options) const {
+    std::string text;
+    kernels.append_to(text, "kernel for");
+    backends.append_to(text, "backend");
+    if (!backends.empty()) {
+      text += known_backends(options);
+    }
+    allocators.append_to(text, "allocator for");
+    if (!allocators.empty()) {
+      text += kAllocatorRemedy;
+      text += ", device_map takes another one (placewire run: --simulate, --device-map)";
+    }
+    return text;
+  }
+};
+
 }  // namespace
 
 Status resolve(Method::State& state, const MethodOptions& options,
                const std::vector<Instruction>& instructions,
                const std::vector<OperatorFacts>& operators, const DeviceChoice& choice) {
-  Missing kernels;
-  Missing backends;
-  Missing allocators;
+  MissingParts parts;
   const auto delegates = state.meta.plan().delegates();
   state.kernels.resize(operators.size());
   state.backends.resize(delegates.size());
@@ -99,7 +133,7 @@ Status resolve(Method::State& state, const MethodOptions& options,
       if (state.kernels[index] == nullptr) {
         state.kernels[index] = kernel_for(operators[index].name, options);
         if (state.kernels[index] == nullptr) {
-          kernels.add(printable(operators[index].name));
+          parts.kernels.add(printable(operators[index].name));
         }
       }
     } else if (const auto delegate = instruction.view.instr_args_as_DelegateCall()) {
@@ -107,7 +141,7 @@ Status resolve(Method::State& state, const MethodOptions& options,
       if (state.backends[index] == nullptr) {
         state.backends[index] = backend_for(delegates[index].id(), options);
         if (state.backends[index] == nullptr) {
-          backends.add(printable(delegates[index].id()));
+          parts.backends.add(printable(delegates[index].id()));
         }
       }
     }
@@ -115,19 +149,13 @@ Status resolve(Method::State& state, const MethodOptions& options,
   const std::vector<Device> devices = devices_needed(state, choice);
   for (const Device device : devices) {
     if (!device.is_cpu() && !find_allocator(device).ok()) {
-      allocators.add(to_string(device));
+      parts.allocators.add(to_string(device));
     }
   }
-  std::string missing;
-  kernels.append_to(missing, "kernel for");
-  backends.append_to(missing, "backend");
-  if (!backends.empty()) {
-    missing += " (registered: " + joined(backend_ids()) + ')';
-  }
-  allocators.append_to(missing, "allocator for");
-  const ErrorCode code = !kernels.empty()  ? ErrorCode::OPERATOR_MISSING
-                         : missing.empty() ? ErrorCode::NOT_SUPPORTED
-                                           : ErrorCode::NOT_FOUND;
+  std::string missing = parts.text(options);
+  const ErrorCode code = !parts.kernels.empty() ? ErrorCode::OPERATOR_MISSING
+                         : missing.empty()      ? ErrorCode::NOT_SUPPORTED
+                                                : ErrorCode::NOT_FOUND;
   for (const std::string& lack : unmet_requirements(*state.program, options.device_map, devices)) {
     missing += (missing.empty() ? "" : "; ") + lack;
   }

@@ -111,6 +111,8 @@ struct Method::State {
 
  private:
   Status set_tensor(std::size_t index, const TensorImpl& given);
+  /// The sizes of a port's tensor as the program has them: bounds, if the shape is dynamic.
+  [[nodiscard]] schema::Vector<std::int32_t> bounds_of(const Port& port) const;
   Status lend(Port& port, const TensorImpl& given);
   [[nodiscard]] Status check_inputs() const;
   [[nodiscard]] Status compute_constants();

@@ -7,14 +7,17 @@ import subprocess
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from placewire_schema.errors import (
     AlreadyRegisteredError,
+    DelegateVersionError,
+    InternalError,
     InvalidArgumentError,
+    InvalidTypeError,
     NotFoundError,
     PlacewireError,
 )
@@ -135,6 +138,62 @@ def test_an_exception_of_a_delegate_is_the_cause_of_the_callers(corpus: Path) ->
         assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
+class _Loading(AddingBackend):
+    """A backend whose `load` does what it is told."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        super().__init__()
+        self.action = action
+
+    def load(self, description: object) -> Adding:
+        del description
+        return self.action()  # type: ignore[return-value]
+
+
+PLACE = r"^forward, instruction 2, delegate 0 \(BackendWithCompilerDemo\): "
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyError])
+def test_an_exception_of_load_is_the_cause_of_what_the_caller_gets(
+    corpus: Path, kind: type[Exception]
+) -> None:
+    def fail() -> None:
+        raise kind("a blob of odd size")
+
+    module = Module(corpus / "dev_cpu_spec.pte", backends=[_Loading(fail)])
+    with pytest.raises(InternalError, match=f"{PLACE}{kind.__name__}: .*odd size") as caught:
+        module.method()
+    assert type(caught.value.__cause__) is kind
+
+
+def test_only_a_backend_that_says_so_refuses_a_version(corpus: Path) -> None:
+    def refuse() -> None:
+        raise DelegateVersionError("the blob is of version 3, this backend reads 1 and 2")
+
+    module = Module(corpus / "dev_cpu_spec.pte", backends=[_Loading(refuse)])
+    with pytest.raises(DelegateVersionError, match=PLACE + "the blob is of version 3") as caught:
+        module.method()
+    assert isinstance(caught.value.__cause__, DelegateVersionError)
+
+
+def test_an_interrupt_while_a_backend_loads_stays_one(corpus: Path) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    module = Module(corpus / "dev_cpu_spec.pte", backends=[_Loading(interrupt)])
+    with pytest.raises(KeyboardInterrupt):
+        module.method()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [(None, "None"), (3, "an int"), (object(), "an object")]
+)
+def test_what_load_gives_must_be_a_delegate(corpus: Path, given: object, words: str) -> None:
+    module = Module(corpus / "dev_cpu_spec.pte", backends=[_Loading(lambda: given)])
+    with pytest.raises(InvalidTypeError, match=f"{PLACE}load gave {words}; expected a delegate"):
+        module.method()
+
+
 @pytest.fixture
 def registered() -> Iterator[AddingBackend]:
     backend = AddingBackend()
@@ -174,6 +233,11 @@ def test_what_is_no_backend_is_refused(corpus: Path, wrong: object) -> None:
         Module(corpus / "dev_add.pte", backends=[wrong])  # type: ignore[list-item]
     with pytest.raises(InvalidArgumentError, match="is no backend"):
         register_backend(wrong)  # type: ignore[arg-type]
+
+
+def test_the_class_of_a_backend_is_no_backend(corpus: Path) -> None:
+    with pytest.raises(InvalidTypeError, match="the class AddingBackend; expected an object of it"):
+        Module(corpus / "dev_add.pte", backends=[AddingBackend])  # type: ignore[list-item]
 
 
 def test_a_module_its_backend_and_its_memory_go_together(corpus: Path, simulate: Simulate) -> None:

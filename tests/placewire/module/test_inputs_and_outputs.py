@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from placewire_schema import program
-from placewire_schema.errors import BusyError, InvalidArgumentError, InvalidTypeError
+from placewire_schema.errors import (
+    BusyError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    PlacewireError,
+)
 
 from placewire import ExportConfig, Module, PteFile, Tensor, export
 from placewire.pytest_plugin import Simulate
@@ -89,7 +94,10 @@ def test_without_copies_the_outputs_change_with_the_next_call(corpus: Path) -> N
     [
         (X.astype(np.float64), r"add: input 1 must be like float32\[2, 2\].*not float64\[2, 2\]"),
         (X.ravel(), r"add: input 1 must be like float32\[2, 2\].*not float32\[4\]"),
-        (np.zeros((2, 3), np.float32), "add: input 1 does not fit.*size 3 at dimension 1"),
+        (
+            np.zeros((2, 3), np.float32),
+            r"add: input 1 does not fit float32\[2, 2\] on cpu:0: size 3 at dimension 1, not 2$",
+        ),
         (np.zeros((2, 3), np.float32).T, "add: input 1 does not fit.*size 3 at dimension 0"),
         (np.asfortranarray(X), r"add: input 1 must have the order of dimensions \[0, 1\]"),
         (np.zeros((2, 4), np.float32)[:, ::2], "add: input 1: .*make it contiguous"),
@@ -148,6 +156,37 @@ def test_with_copies_an_array_in_the_other_byte_order_is_converted(corpus: Path)
     assert (module.add(X, X.astype(X.dtype.newbyteorder())) == X + X).all()
 
 
+class _Refusing:
+    def __dlpack__(self, **wishes: object) -> object:
+        raise RuntimeError("on strike")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "objects": (lambda: X.astype(object), "ndarray cannot be taken as a tensor: BufferError: "),
+    "sparse": (lambda: torch.ones(2, 2).to_sparse(), "Tensor cannot be taken as a tensor: "),
+    "meta": (lambda: torch.ones(2, 2, device="meta"), "Tensor cannot be taken as a tensor: "),
+    "another's": (_Refusing, "_Refusing cannot be taken as a tensor: RuntimeError: on strike"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
+def test_an_array_that_cannot_be_lent_is_refused_with_its_own_reason(
+    add: Module, make: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(InvalidTypeError, match=f"add: input 1: .*{message}") as caught:
+        add.add(X, make())
+    assert str(caught.value.__cause__) in str(caught.value)
+
+
+def test_an_element_type_that_no_program_has_is_named(add: Module) -> None:
+    message = r"add: input 1: its elements complex128 \(DLPack type 5, 128 bits\) are of no type"
+    with pytest.raises(InvalidTypeError, match=message):
+        add.add(X, X.astype(np.complex128))
+
+
 @pytest.mark.parametrize("given", [None, 3, "text", [[1.0, 2.0], [3.0, 4.0]]])
 def test_what_is_no_tensor_is_an_error_that_names_the_input(add: Module, given: object) -> None:
     with pytest.raises(InvalidTypeError, match=r"add: input 1: .* is no tensor"):
@@ -202,8 +241,12 @@ def test_a_number_must_be_what_the_program_was_exported_with(corpus: Path) -> No
     value = module.forward.inputs[1]
     assert isinstance(value, float)
     assert (module.forward(x, value) == module.forward(x, np.float64(value))).all()
-    with pytest.raises(InvalidArgumentError, match="forward: input 1 must be the float"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"input 1 must be the float 2\.5, as the program"
+    ):
         module.forward(x, value + 1)
+    with pytest.raises(InvalidArgumentError, match=r"not the float 2\.500000000001$"):
+        module.forward(x, value + 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -233,8 +276,52 @@ def test_a_dynamic_shape_takes_what_its_bounds_allow(corpus: Path) -> None:
     module = Module(corpus / "dyn.pte")
     for rows in (2, 32, 5):
         assert module.forward(np.ones((rows, 16), np.float32)).shape == (rows, 4)
-    with pytest.raises(InvalidArgumentError, match="forward: input 0 does not fit"):
+    message = (
+        r"forward: input 0 does not fit float32\[<=32, <=16\] on cpu:0: size 33 at dimension 0"
+    )
+    with pytest.raises(InvalidArgumentError, match=message + ", not at most 32$"):
         module.forward(np.ones((33, 16), np.float32))
+
+
+@pytest.mark.parametrize(
+    "given", [np.ones(16, np.float32), np.ones((2, 16)), np.ones((2, 2, 16), np.float32)]
+)
+def test_what_a_dynamic_shape_accepts_is_told_whatever_the_last_call_brought(
+    corpus: Path, given: np.ndarray[Any, Any]
+) -> None:
+    module = Module(corpus / "dyn.pte")
+    accepted = r"input 0 must be like float32\[<=32, <=16\] on cpu:0, not float"
+    for rows in (32, 2):
+        module.forward(np.ones((rows, 16), np.float32))
+        with pytest.raises(InvalidArgumentError, match=accepted):
+            module.forward(given)
+
+
+ADVICE = "; copy_inputs=True would convert it (placewire run: --copy-inputs)"
+
+
+@pytest.mark.parametrize(
+    "given", [X.astype(np.float64), np.asfortranarray(X), X.tolist(), torch.ones(2, 2).double()]
+)
+def test_what_a_conversion_would_mend_is_told_so(add: Module, given: object) -> None:
+    with pytest.raises(PlacewireError) as caught:
+        add.add(X, given)
+    assert str(caught.value).endswith(ADVICE)
+
+
+class _Raising:
+    def __array__(self, *wishes: object, **more: object) -> np.ndarray[Any, Any]:
+        raise RuntimeError("no array today")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [X.ravel().astype(np.float64), X * 1j, None, "text", _Raising(), np.ones((2, 3), np.float32)],
+)
+def test_what_no_conversion_would_mend_is_not_told_so(add: Module, given: object) -> None:
+    with pytest.raises(PlacewireError, match="add: input 1") as caught:
+        add.add(X, given)
+    assert "copy_inputs" not in str(caught.value)
 
 
 def test_a_tensor_of_a_dynamic_shape_is_resized_within_its_bounds(corpus: Path) -> None:
@@ -278,7 +365,7 @@ def test_a_copy_to_a_device_beyond_the_wires_numbers_is_refused(device: tuple[in
 def test_flat_inputs_give_flat_outputs(add: Module) -> None:
     (result,) = add.method("add").run([X, X])
     assert (result == X + X).all()
-    with pytest.raises(InvalidArgumentError, match="add has 2 inputs; 1 were given"):
+    with pytest.raises(InvalidArgumentError, match="add has 2 inputs; 1 was given"):
         add.method("add").run([X])
 
 
@@ -313,7 +400,7 @@ def test_a_call_during_another_threads_is_busy(corpus: Path) -> None:
     thread.start()
     try:
         assert entered.wait(30)
-        with pytest.raises(BusyError, match="another thread"):
+        with pytest.raises(BusyError, match=r"forward: another thread.*each thread open"):
             module.forward(X, X)
     finally:
         may_leave.set()

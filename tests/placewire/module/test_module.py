@@ -5,11 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from placewire_schema.errors import (
+    AccessError,
     AllocationError,
     InvalidArgumentError,
     InvalidProgramError,
@@ -65,6 +70,16 @@ def test_an_unknown_method_is_refused_with_the_names_there_are(constants: Module
         _ = constants.decode
 
 
+def test_a_name_that_is_nearly_that_of_a_method_is_told_so(constants: Module) -> None:
+    meant = "did you mean 'get_vocab'"
+    with pytest.raises(NotFoundError, match=meant):
+        constants.method("getvocab")
+    with pytest.raises(NotFoundError, match=meant):
+        constants.method_meta("getvocab")
+    with pytest.raises(AttributeError, match=meant):
+        _ = constants.getvocab
+
+
 def test_a_file_may_be_given_as_bytes(corpus: Path) -> None:
     data = (corpus / "constmethods.pte").read_bytes()
     assert Module(data).get_vocab() == 32000
@@ -80,6 +95,67 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
         Module(17)
     with pytest.raises(InvalidArgumentError, match="do not lie one after the other"):
         Module(memoryview(b"0123456789")[::2])
+
+
+def test_an_empty_path_is_named_as_that() -> None:
+    with pytest.raises(
+        InvalidArgumentError, match=r"the path '' is empty; expected that of a \.pte"
+    ):
+        Module("")
+
+
+def test_a_path_with_a_nul_byte_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"the path 'a\\x00b' has a NUL byte"):
+        Module("a\0b")
+
+
+def test_a_folder_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(AccessError, match=f"{tmp_path}.*is a folder; name a .pte file in it"):
+        Module(tmp_path)
+
+
+def test_what_is_no_regular_file_is_told_so() -> None:
+    with pytest.raises(AccessError, match=r'"/dev/null": it is no regular file.*load its bytes'):
+        Module("/dev/null")
+
+
+@contextmanager
+def without_rights() -> Iterator[None]:
+    """Rights are those of a user who has none, also where root runs the tests."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_a_file_that_may_not_be_read_is_told_so() -> None:
+    with TemporaryDirectory() as folder:  # the fixture's is in one that nobody else may enter
+        path = Path(folder) / "secret.pte"
+        path.write_bytes(b"")
+        path.chmod(0)
+        path.parent.chmod(0o755)
+        denied = pytest.raises(AccessError, match=r"secret.pte\": Permission denied")
+        with without_rights(), denied:
+            Module(path)
+
+
+def test_an_empty_file_is_named_and_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "empty.pte"
+    path.write_bytes(b"")
+    with pytest.raises(InvalidProgramError, match=r"empty.pte.*it is empty or was cut short"):
+        Module(path)
+
+
+def test_a_file_that_is_no_program_is_named_with_what_it_begins_with(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("all some notes on programs")
+    with pytest.raises(
+        InvalidProgramError, match=r'notes.txt.* "some", expected "ET12": this is no'
+    ):
+        Module(path)
 
 
 def test_the_name_of_a_file_need_not_be_text(corpus: Path, tmp_path: Path) -> None:
@@ -99,7 +175,7 @@ def test_a_closed_module_is_refused_and_says_so(corpus: Path) -> None:
     assert repr(module).endswith("constmethods.pte, closed>")
     with pytest.raises(InvalidStateError, match="is closed"):
         module.method("get_vocab")
-    with pytest.raises(InvalidStateError, match="is closed"):
+    with pytest.raises(InvalidStateError, match=r"constmethods\.pte is closed; open the file"):
         module.__enter__()
     assert module.is_closed
     assert get_vocab() == 32000
@@ -131,14 +207,29 @@ def test_a_dynamic_shape_is_shown_by_its_bounds(corpus: Path) -> None:
 
 def test_a_backend_that_is_missing_is_named(corpus: Path) -> None:
     module = Module(corpus / "xnnpack_mlp.pte")
-    with pytest.raises(NotFoundError, match="XnnpackBackend"):
+    with pytest.raises(NotFoundError) as caught:
+        module.method()
+    assert str(caught.value) == (
+        "forward: no backend XnnpackBackend (known: none): give one in `backends`, or to "
+        "register_backend, or to placewire run with --backend"
+    )
+
+
+def test_the_backends_that_there_are_are_told_where_another_is_missing(corpus: Path) -> None:
+    module = Module(corpus / "xnnpack_mlp.pte", backends=[AddingBackend()])
+    with pytest.raises(NotFoundError, match=r"Xnnpack.*\(known: BackendWithCompilerDemo\): give"):
         module.method()
 
 
 def test_a_device_that_is_missing_is_named(corpus: Path) -> None:
     module = Module(corpus / "dev_add.pte", backends=[AddingBackend()])
-    with pytest.raises(NotFoundError, match="cuda:0"):
+    with pytest.raises(NotFoundError) as caught:
         module.method()
+    assert str(caught.value) == (
+        "forward: no allocator for cuda:0: register_cuda_allocator makes GPUs available, "
+        "SimulatedDevice stands for a device that is not there, device_map takes another one "
+        "(placewire run: --simulate, --device-map)"
+    )
 
 
 def test_without_kernels_the_operators_that_are_missing_are_named(corpus: Path) -> None:
@@ -147,6 +238,18 @@ def test_without_kernels_the_operators_that_are_missing_are_named(corpus: Path) 
         module.method()
     for operator in ("aten::permute_copy.out", "aten::addmm.out", "aten::relu.out"):
         assert operator in str(caught.value)
+    advice = "as for kernels, those that were given do not have them: leave out `kernels` to take"
+    assert advice in str(caught.value)
+
+
+def test_an_operator_that_nobody_has_is_told_with_the_way_to_register_one(corpus: Path) -> None:
+    file = PteFile.load(corpus / "mlp.pte")
+    file.program.execution_plan[0].operators[0].name = "mine::permute"
+    message = (
+        r"no kernel for mine::permute\.out; as for kernels, .*your own with placewire\.kernel$"
+    )
+    with pytest.raises(OperatorMissingError, match=message):
+        Module(bytes(file.to_bytes())).method()
 
 
 def test_a_device_map_moves_a_program(corpus: Path, simulate: Simulate) -> None:
@@ -188,6 +291,14 @@ def test_what_fails_to_load_leaves_nothing_on_the_device(corpus: Path) -> None:
         del caught, module
         gc.collect()
         assert device.allocations == 0
+
+
+def test_a_library_that_is_not_installed_is_told_so(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ModuleNotFoundError, match=r"'torch', but .*; install placewire\[torch\]"):
+        Module(corpus / "mlp.pte", library="torch")
 
 
 def test_outputs_whose_memory_could_not_be_had_get_it_at_the_next_try(corpus: Path) -> None:

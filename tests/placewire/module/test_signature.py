@@ -35,7 +35,7 @@ def test_a_signature_shows_a_call() -> None:
 @pytest.mark.parametrize(
     ("args", "kwargs", "message"),
     [
-        ((1,), {}, "forward takes 2 arguments, forward(*, (*, *), mask=*); 1 were given"),
+        ((1,), {}, "forward takes 2 arguments, forward(*, (*, *), mask=*); 1 was given"),
         ((1, 2), {"mask": 4}, "args[1] is a int; expected a tuple of 2"),
         ((1, (2, 3)), {}, "kwargs lacks 'mask'; its keys are: 'mask'"),
         (
@@ -53,8 +53,15 @@ def test_a_call_that_does_not_fit_is_refused(
     assert str(caught.value) == message
 
 
+def test_keywords_in_the_place_of_arguments_are_named() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"; 0 were given, and the keywords x, y$"):
+        Signature("forward", "", 2).inputs((), {"x": 1, "y": 2})
+
+
 def test_keywords_are_refused_where_a_method_takes_none() -> None:
-    with pytest.raises(InvalidArgumentError, match="takes no keyword arguments; given were mask"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"takes no keyword arguments, .*; given were mask"
+    ):
         Signature("forward", tree(LEAF), 1).inputs((1,), {"mask": 2})
 
 
@@ -67,5 +74,7 @@ def test_without_keywords_the_whole_nesting_is_that_of_the_arguments() -> None:
 def test_what_does_not_say_how_the_inputs_nest_takes_them_flat(text: str) -> None:
     signature = Signature("forward", text, 2)
     assert signature.inputs((1, 2), {}) == [1, 2]
-    with pytest.raises(InvalidArgumentError, match="forward takes 2 arguments; 3 were given"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"forward takes 2 arguments, forward\(\*, \*\); 3 were given"
+    ):
         signature.inputs((1, 2, 3), {})

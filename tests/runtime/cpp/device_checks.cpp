@@ -172,14 +172,19 @@ void a_registered_backend_is_found_and_an_own_one_comes_first() {
 
 void missing_backends_and_devices_are_named() {
   CHECK(cases::is_error(load("dev_add"), ErrorCode::NOT_FOUND,
-                        "forward: no backend BackendWithCompilerDemo (registered: none); no "
-                        "allocator for cuda:0"));
+                        "forward: no backend BackendWithCompilerDemo (known: none): give one in "
+                        "`backends`, or to register_backend, or to placewire run with --backend; "
+                        "no allocator for cuda:0: register_cuda_allocator makes GPUs available"));
   CHECK(cases::is_error(load("xnnpack_mlp"), ErrorCode::NOT_FOUND, "no backend XnnpackBackend"));
   const auto backend = std::make_shared<AddingBackend>();
   MethodOptions options;
   options.backends = {backend};
   CHECK(cases::is_error(load("dev_add", options), ErrorCode::NOT_FOUND,
-                        "forward: no allocator for cuda:0"));
+                        "forward: no allocator for cuda:0: register_cuda_allocator makes GPUs "
+                        "available, SimulatedDevice stands for a device that is not there, "
+                        "device_map takes another one"));
+  CHECK(cases::is_error(load("xnnpack_mlp", options), ErrorCode::NOT_FOUND,
+                        "no backend XnnpackBackend (known: BackendWithCompilerDemo): give one"));
   CHECK(backend->loads == 0);
 }
 

@@ -59,7 +59,7 @@ void inputs_are_checked() {
   };
   refused(EValue(), "forward: input 0 is float32[2, 2] on cpu:0, not None");
   refused(four.value({4}), "must be like float32[2, 2] on cpu:0, not float32[4] on cpu:0");
-  refused(four.value({4, 1}), "size 4 at dimension 0 is another, and the shape is static");
+  refused(four.value({4, 1}), "does not fit float32[2, 2] on cpu:0: size 4 at dimension 0, not 2");
   std::int64_t sizes[] = {2, 2};
   const auto integers =
       placewire::make_tensor_ptr(sizes, ScalarType::INT, four.numbers.data()).value();
@@ -149,7 +149,8 @@ void sizes_may_change_within_their_bounds() {
     CHECK(method->output(0).value()->tensor()->sizes()[0] == rows);
   }
   CHECK(cases::is_error(method->set_input(0, four.value({3, 1})), ErrorCode::INVALID_ARGUMENT,
-                        "size 3 at dimension 0 is beyond the bound 2"));
+                        "does not fit float32[<=2, <=2] on cpu:0: size 3 at dimension 0, not at "
+                        "most 2"));
 }
 
 void an_input_grows_no_further_than_the_callers_memory() {
@@ -160,7 +161,8 @@ void an_input_grows_no_further_than_the_callers_memory() {
   CHECK(method->set_input(0, four.value({1, 2})).ok() && bounds() == 1);
   CHECK(method->execute().ok());
   CHECK(cases::is_error(method->set_input(0, four.value({3, 1})), ErrorCode::INVALID_ARGUMENT,
-                        "size 3 at dimension 0 is beyond the bound 2"));
+                        "does not fit float32[<=2, <=2] on cpu:0: size 3 at dimension 0, not at "
+                        "most 2"));
   CHECK(bounds() == 1);
   CHECK(method->set_input(0, four.value({2, 2})).ok() && bounds() == 2);
 }
@@ -231,7 +233,9 @@ void chains_run_one_after_the_other() {
 void everything_that_is_missing_is_listed() {
   CHECK(cases::is_error(load("missing"), ErrorCode::OPERATOR_MISSING,
                         "forward: no kernel for test::first.out, test::second; no backend nobody "
-                        "(registered: none); no allocator for cuda:0, cuda:1"));
+                        "(known: none): give one"));
+  CHECK(cases::is_error(load("missing"), ErrorCode::OPERATOR_MISSING,
+                        "; no allocator for cuda:0, cuda:1: register_cuda_allocator"));
 }
 
 void a_missing_method_is_named() {

@@ -87,8 +87,10 @@ void errors_are_those_of_the_calls() {
   const Kernels kernels;
   CHECK(cases::is_error(Module::open("/nowhere/x.pte"), ErrorCode::ACCESS_FAILED,
                         "cannot read \"/nowhere/x.pte\": No such file"));
-  CHECK(cases::is_error(Module::open("/"), ErrorCode::ACCESS_FAILED, "Is a directory"));
-  CHECK(cases::is_error(Module::open("/dev/null"), ErrorCode::ACCESS_FAILED, "cannot read"));
+  CHECK(cases::is_error(Module::open("/"), ErrorCode::ACCESS_FAILED,
+                        "it is a folder; name a .pte file"));
+  CHECK(cases::is_error(Module::open("/dev/null"), ErrorCode::ACCESS_FAILED,
+                        "cannot read \"/dev/null\": it is no regular file"));
   const auto module = Module::open(testing::path_of("add_constant")).value();
   CHECK(cases::is_error(module->method("backward"), ErrorCode::NOT_FOUND, "no method"));
   CHECK(cases::is_error(module->forward(Span<const EValue>()), ErrorCode::INVALID_ARGUMENT,

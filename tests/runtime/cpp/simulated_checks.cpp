@@ -4,13 +4,18 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "cases.h"
+#include "host_memory.h"
 #include "placewire/runtime/buffers.h"
 #include "placewire/runtime/simulated_device.h"
 #include "placewire/runtime/simulated_stream.h"
@@ -369,7 +374,98 @@ void a_stream_reports_its_first_error_and_goes_on() {
   CHECK(done == 2 && stream.synchronize().ok());
 }
 
+/// A folder with files for /proc and /sys, removed in the end.
+class Root {
+ public:
+  Root() {
+    std::string name = std::filesystem::temp_directory_path() / "placewire-XXXXXX";
+    path_ = mkdtemp(name.data());
+  }
+  Root(const Root&) = delete;
+  Root& operator=(const Root&) = delete;
+  ~Root() { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  void write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path file = path_ + name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+
+ private:
+  std::string path_;
+};
+
+const std::size_t kPhysical = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                              static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+
+void without_control_groups_the_memory_is_that_of_the_host() {
+  const Root root;
+  CHECK(placewire::usable_memory(root.path()) == kPhysical);
+}
+
+void a_control_group_of_version_2_limits_the_memory() {
+  const Root root;
+  root.write("/proc/self/cgroup", "0::/app/job\n");
+  root.write("/sys/fs/cgroup/app/job/memory.max", "1048576\n");
+  CHECK(placewire::usable_memory(root.path()) == 1048576);
+}
+
+void the_smallest_of_the_groups_around_counts() {
+  const Root root;
+  root.write("/proc/self/cgroup", "0::/app/job\n");
+  root.write("/sys/fs/cgroup/app/job/memory.max", "1048576\n");
+  root.write("/sys/fs/cgroup/app/memory.max", "65536\n");
+  root.write("/sys/fs/cgroup/memory.max", "max\n");
+  CHECK(placewire::usable_memory(root.path()) == 65536);
+}
+
+void in_a_container_whose_groups_begin_at_its_own_the_root_counts() {
+  const Root root;
+  root.write("/proc/self/cgroup", "0::/\n");
+  root.write("/sys/fs/cgroup/memory.max", "4096\n");
+  CHECK(placewire::usable_memory(root.path()) == 4096);
+}
+
+void a_control_group_of_version_1_limits_the_memory() {
+  const Root root;
+  root.write("/proc/self/cgroup", "9:name=systemd:/\n4:cpu,memory:/app\n3:cpuset:/small\n0::/\n");
+  root.write("/sys/fs/cgroup/memory/app/memory.limit_in_bytes", "1048576\n");
+  root.write("/sys/fs/cgroup/memory/small/memory.limit_in_bytes", "1\n");
+  CHECK(placewire::usable_memory(root.path()) == 1048576);
+}
+
+void a_group_without_limit_leaves_what_the_host_has() {
+  const Root root;
+  root.write("/proc/self/cgroup", "1:memory:/app\n0::/app\n");
+  root.write("/sys/fs/cgroup/app/memory.max", "max\n");
+  root.write("/sys/fs/cgroup/memory/app/memory.limit_in_bytes", "9223372036854771712\n");
+  CHECK(placewire::usable_memory(root.path()) == kPhysical);
+}
+
+void what_is_no_list_of_groups_limits_nothing() {
+  const Root root;
+  root.write("/proc/self/cgroup", "\nnothing\n0:\n::\n0::relative\n");
+  CHECK(placewire::usable_memory(root.path()) == kPhysical);
+}
+
+void a_device_has_at_most_half_of_what_the_process_may_use() {
+  SimulatedDevice device(kCuda0);
+  const std::size_t half = placewire::usable_memory() / 2;
+  CHECK(is_error(device.allocate(half + 1, 0), ErrorCode::MEMORY_ALLOCATION_FAILED,
+                 ("0 of its " + std::to_string(half) + " bytes").c_str()));
+}
+
 constexpr std::array kCases = {
+    CASE(without_control_groups_the_memory_is_that_of_the_host),
+    CASE(a_control_group_of_version_2_limits_the_memory),
+    CASE(the_smallest_of_the_groups_around_counts),
+    CASE(in_a_container_whose_groups_begin_at_its_own_the_root_counts),
+    CASE(a_control_group_of_version_1_limits_the_memory),
+    CASE(a_group_without_limit_leaves_what_the_host_has),
+    CASE(what_is_no_list_of_groups_limits_nothing),
+    CASE(a_device_has_at_most_half_of_what_the_process_may_use),
     CASE(the_host_cannot_read_device_memory),
     CASE(the_host_cannot_write_device_memory),
     CASE(device_memory_stays_closed_while_another_thread_copies),

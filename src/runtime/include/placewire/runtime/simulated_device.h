@@ -57,7 +57,8 @@ struct OperationCount {
 /// Threads: every function may be called from any number of threads.
 class SimulatedDevice final : public DeviceAllocator {
  public:
-  /// `memory` is its size, at most half of the host's: allocating more bytes than that at a time is
+  /// `memory` is its size, at most half of what the process may use, which is the host's memory or
+  /// less if a control group limits it: allocating more bytes than that at a time is
   /// MEMORY_ALLOCATION_FAILED.
   PLACEWIRE_API explicit SimulatedDevice(
       Device device, std::size_t memory = std::numeric_limits<std::size_t>::max());
