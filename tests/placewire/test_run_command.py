@@ -200,7 +200,14 @@ def test_a_missing_backend_and_a_missing_device_are_told_with_the_options(corpus
     result = run("run", corpus / "dev_add.pte")
     assert result.code == 1
     assert "or to placewire run with --backend; no allocator for cuda:0" in result.err
-    assert result.err.endswith("(placewire run: --simulate, --device-map)\n")
+    assert result.err.endswith("(placewire run: --cuda, --simulate, --device-map)\n")
+
+
+def test_gpus_that_cannot_be_used_are_told_before_the_file_is_loaded(corpus: Path) -> None:
+    result = run("run", corpus / "mlp.pte", "--cuda", PLACEWIRE_CUDART="/nowhere/libcudart.so")
+    assert (result.code, result.out) == (1, "")
+    assert "the CUDA runtime library was not found: /nowhere/libcudart.so" in result.err
+    assert "set PLACEWIRE_CUDART to its path" in result.err
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.runtime.case_program import (
@@ -30,6 +34,7 @@ class Double:
     """The compiled double, and the programs that use it."""
 
     folder: Path
+    compiler: str
     library: Path
     programs: dict[str, CaseProgram]
     probe: CaseProgram
@@ -54,7 +59,7 @@ def double(tmp_path_factory: pytest.TempPathFactory) -> Double:
     build = CaseCompiler(folder, compiler, (*SANITIZERS, "--coverage"))
     core = build.core([*CORE, *CUDA_SOURCES])
     programs = {name: build.program(name, core) for name in PROGRAMS}
-    return Double(folder, library, programs, build.program("cuda_probe", core))
+    return Double(folder, compiler, library, programs, build.program("cuda_probe", core))
 
 
 @pytest.mark.parametrize("case", case_names("cuda_checks"))
@@ -70,6 +75,40 @@ def test_of_failures_and_order(double: Double, case: str) -> None:
 def test_every_case_is_run(double: Double) -> None:
     for name, program in double.programs.items():
         assert program.names() == case_names(name)
+
+
+def test_a_program_is_run_on_it_from_the_command_line(
+    double: Double, corpus: Path, tmp_path: Path
+) -> None:
+    # Python was not started with the sanitizers that the other double has in it.
+    build = CaseCompiler(tmp_path, double.compiler, ("-O0",))
+    library = build.library("libfake_cudart.so", build.core(CORE))
+    (tmp_path / "adding.py").write_text(
+        "import numpy as np\n"
+        "class Adding:\n"
+        "    id = 'BackendWithCompilerDemo'\n"
+        "    def load(self, description):\n"
+        "        assert str(description.device) == 'cuda:0'\n"
+        "        return self\n"
+        "    def execute(self, arguments):\n"
+        "        left, right = (np.frombuffer(t.read(), np.float32) for t in arguments[:2])\n"
+        "        arguments[2].write(left + right)\n"
+    )
+    x = np.arange(4, dtype=np.float32).reshape(2, 2)
+    np.savez(tmp_path / "in.npz", input0=x, input1=x + 1)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "placewire", "run", corpus / "dev_add.pte", "--cuda"),
+            *("-i", tmp_path / "in.npz", "-o", tmp_path / "out.npz"),
+            *("--backend", f"{tmp_path / 'adding.py'}:Adding"),
+        ],
+        env={**os.environ, VARIABLE: str(library)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (np.load(tmp_path / "out.npz")["output0"] == 2 * x + 1).all()
 
 
 def test_a_library_that_is_not_there_is_named(double: Double) -> None:

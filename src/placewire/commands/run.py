@@ -61,6 +61,9 @@ def run(
             "--simulate", help="Simulate a device that is not there; repeatable.", metavar="DEVICE"
         ),
     ] = None,
+    cuda: Annotated[
+        bool, typer.Option("--cuda", help="Use GPUs, through the CUDA runtime library.")
+    ] = False,
     device_map: Annotated[
         list[str] | None,
         typer.Option(
@@ -98,6 +101,7 @@ def run(
     backends = [_backend(text, whole=traceback) for text in backend or ()]
     from placewire_schema.errors import PlacewireError
 
+    from placewire.device_memory import register_cuda_allocator
     from placewire.module import Module
     from placewire.module.npz import saved_outputs
     from placewire.pte._atomic import write_atomically
@@ -105,6 +109,8 @@ def run(
 
     from .failures import caused_failure
 
+    if cuda:
+        register_cuda_allocator()
     with ExitStack() as stack:
         for device in devices:
             stack.enter_context(SimulatedDevice(device))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -74,7 +74,7 @@ def layer_norm(
     return _copy_layer_norm, ((x, shape, weight, bias, epsilon), out, mean, rstd), {}
 
 
-def _copy_layer_norm(arguments: tuple[object, ...], *outs: torch.Tensor) -> None:
+def _copy_layer_norm(arguments: tuple[Any, ...], *outs: torch.Tensor) -> None:
     for out, result in zip(outs, _native_layer_norm(*arguments), strict=True):
         _copy(out, result)
 

@@ -112,7 +112,7 @@ struct MissingParts {
     allocators.append_to(text, "allocator for");
     if (!allocators.empty()) {
       text += kAllocatorRemedy;
-      text += ", device_map takes another one (placewire run: --simulate, --device-map)";
+      text += ", device_map takes another one (placewire run: --cuda, --simulate, --device-map)";
     }
     return text;
   }

@@ -69,12 +69,12 @@ def test_equal_calls_are_one() -> None:
 
 def test_tensors_of_other_types_or_sizes_at_one_place_are_others() -> None:
     values = [
-        tensor(memory_id=1),
-        tensor(memory_id=1, offset=16),
-        replace(tensor(memory_id=1, offset=16), sizes=[4], dim_order=b"\0"),
-        replace(tensor(memory_id=1, offset=32), sizes=[4], dim_order=b"\0"),
-        replace(tensor(memory_id=1, offset=16), scalar_type=p.ScalarType.INT),
-        replace(tensor(memory_id=1, offset=48), scalar_type=p.ScalarType.INT),
+        planned(0),
+        planned(16),
+        planned(16, (4,)),
+        planned(32, (4,)),
+        planned(16, type_=p.ScalarType.INT),
+        planned(48, type_=p.ScalarType.INT),
     ]
     calls = [(NEG, [0, 1, 1]), (NEG, [2, 3, 3]), (NEG, [4, 5, 5])]
     with Module(file(values, calls, [0], [1, 3, 5])) as module:
@@ -82,6 +82,16 @@ def test_tensors_of_other_types_or_sizes_at_one_place_are_others() -> None:
     np.testing.assert_array_equal(first, -X)
     np.testing.assert_array_equal(flat, X.reshape(4))
     np.testing.assert_array_equal(integers, -np.asarray(-X).view(np.int32))
+
+
+def planned(
+    offset: int, sizes: tuple[int, ...] = (2, 2), type_: p.ScalarType = p.ScalarType.FLOAT
+) -> p.Tensor:
+    """A tensor at a place of the planned memory."""
+    order = bytes(range(len(sizes)))
+    return replace(
+        tensor(memory_id=1, offset=offset), sizes=list(sizes), dim_order=order, scalar_type=type_
+    )
 
 
 def file(values: list[Any], calls: list[Any], inputs: list[int], outputs: list[int]) -> bytes:
@@ -97,18 +107,12 @@ def branching(dimension: int) -> bytes:
     What lies in between is written as four numbers and read as a matrix. The sum is over one
     dimension and goes to that matrix.
     """
-    flat = {"sizes": [4], "dim_order": b"\0"}
     values: list[Any] = [
-        replace(tensor(memory_id=1), **flat),
-        replace(tensor(memory_id=1, offset=16), **flat),
-        tensor(memory_id=1, offset=16),
-        tensor(memory_id=1, offset=32),
-        replace(
-            tensor(memory_id=1, offset=48),
-            scalar_type=p.ScalarType.BOOL,
-            sizes=[1],
-            dim_order=b"\0",
-        ),
+        planned(0, (4,)),
+        planned(16, (4,)),
+        planned(16),
+        planned(32),
+        planned(48, (1,), p.ScalarType.BOOL),
         p.Int(dimension),
         p.IntList([5]),
         p.Bool(bool_val=False),
@@ -138,11 +142,11 @@ def test_functions_of_users_are_called_outside_of_inference_mode() -> None:
         modes.append(torch.is_inference_mode_enabled())
         leaf = x.clone().requires_grad_()
         with torch.enable_grad():
-            (leaf**2).sum().backward()
+            torch.autograd.backward((leaf**2).sum())
         assert leaf.grad is not None
         out.copy_(leaf.grad / 2 * x)
 
-    values = [tensor(memory_id=1, offset=16 * i) for i in range(4)]
+    values = [planned(16 * i) for i in range(4)]
     calls = [(NEG, [0, 1, 1]), (("my::square", "out"), [1, 2, 2]), (NEG, [2, 3, 3])]
     pte = file(values, calls, [0], [3])
     with ScopedKernel("my::square.out", square, views="torch"), Module(pte) as module:

@@ -228,7 +228,7 @@ def test_a_device_that_is_missing_is_named(corpus: Path) -> None:
     assert str(caught.value) == (
         "forward: no allocator for cuda:0: register_cuda_allocator makes GPUs available, "
         "SimulatedDevice stands for a device that is not there, device_map takes another one "
-        "(placewire run: --simulate, --device-map)"
+        "(placewire run: --cuda, --simulate, --device-map)"
     )
 
 
