@@ -108,7 +108,8 @@ def test_a_linear_layer_is_one_product_of_matrices_where_nothing_changes(
     special = flat_linear(x, weight, bias, out)
     assert special is not None
     function, positional, keywords = special
-    assert function in {torch.mm, torch.addmm}
+    products: set[object] = {torch.mm, torch.addmm}
+    assert function in products
     function(*positional, **keywords)
     torch.testing.assert_close(out, torch.nn.functional.linear(x, weight, bias))
 
