@@ -7,7 +7,8 @@ damaged copies of the corpus through the native codec (mutate_codec.py) and the 
 (mutate_program.cpp) and the walk by a schema as data (mutate_walk.cpp), a tenth of that through
 PteFile and the validator (mutate_pte.py), and COUNT of them, of small programs besides, through the
 runtime (mutate_execution.cpp). The same COUNT and SEED give the same copies.
-It ends with the first error that a sanitizer reports.
+It ends with the first error that a sanitizer reports. Before all that, every operator of torch is
+called COUNT / 10000 times with extreme arguments, without sanitizers (extreme_arguments.py).
 Needs gcc, CMake, Ninja and nanobind; see `make develop`.
 """
 
@@ -108,6 +109,8 @@ def main(count: str = "1000000", seed: str = "1") -> None:
     files = sorted(CORPUS.glob("*.pte"))
     if not files:
         raise SystemExit(f"{CORPUS} holds no .pte file")
+    calls = str(max(int(count) // 10_000, 1))
+    run(sys.executable, "-m", "tests.fuzz.extreme_arguments", calls, seed)
     environment = sanitized_environment(build_package(BUILD, "_native", "_runtime"))
     python = (*PYTHON, "-m")
     run(*python, "tests.fuzz.mutate_codec", CORPUS, count, seed, environment=environment)

@@ -14,6 +14,7 @@ import torch
 from .copies import DIM_ORDER_SCHEMAS, copying_call
 from .direct import call_of
 from .dtypes import LAYOUTS, MEMORY_FORMATS, scalar_type
+from .guarded import guarded
 from .specialized import SPECIALIZED
 
 if TYPE_CHECKING:
@@ -132,7 +133,8 @@ class TorchOperator:
         assert self.overload is not None
         call = call_of(self.overload)
         name = f"{self.schema.name}.{self.schema.overload_name}"
-        return replace(call, specialize=SPECIALIZED.get(name)) if fixed else call
+        specialize = SPECIALIZED.get(name) if fixed else None
+        return replace(call, function=guarded(name, call.function), specialize=specialize)
 
 
 def find_operator(name: str) -> TorchOperator | None:

@@ -1,0 +1,122 @@
+"""Operators that torch runs without a look at what would end the process: here they get one.
+
+They were found by calling every operator with numbers that no exporter would write, and index
+tensors that point nowhere.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["guarded"]
+
+
+def guarded(name: str, function: Callable[..., object]) -> Callable[..., object]:
+    """The function to call for an operator instead of torch's, with the same arguments.
+
+    Args:
+        name: The operator, such as `aten::div.out_mode`.
+        function: torch's.
+
+    Returns:
+        `function` itself if it needs no guard. Others raise what is wrong with the arguments.
+    """
+    guard = _GUARDS.get(name)
+    return function if guard is None else partial(guard, function)
+
+
+def _divide(
+    function: Callable[..., object],
+    x: torch.Tensor,
+    divisor: torch.Tensor | float,
+    *,
+    rounding_mode: str | None,
+    out: torch.Tensor,
+) -> None:
+    """Divide, and negate where the divisor is -1: the least integer has no such quotient, for which
+    processors raise a signal. Like torch's other operators it becomes itself.
+    """
+    type_ = torch.result_type(x, divisor)
+    is_integer = type_ in {torch.int32, torch.int64}
+    if not is_integer or rounding_mode != "trunc" or not _is_any(divisor, -1):
+        function(x, divisor, rounding_mode=rounding_mode, out=out)
+        return
+    numerator, denominator = x.to(type_), torch.as_tensor(divisor).to(type_)
+    is_negated = denominator == -1
+    quotient = torch.div(
+        numerator, torch.where(is_negated, 1, denominator), rounding_mode=rounding_mode
+    )
+    result = torch.where(is_negated, -quotient, quotient)
+    if out.shape != result.shape:
+        out.resize_(result.shape)
+    out.copy_(result)
+
+
+def _is_any(found: torch.Tensor | float, number: int) -> bool:
+    return bool((found == number).any()) if isinstance(found, torch.Tensor) else found == number
+
+
+def _spread_max_pool(
+    function: Callable[..., object],
+    gradient: torch.Tensor,
+    x: torch.Tensor,
+    *arguments: object,
+    **grad_input: torch.Tensor,
+) -> None:
+    """Refuse indices that lie outside of the plane of which they are."""
+    indices = arguments[-1]
+    assert isinstance(indices, torch.Tensor)
+    size = prod(x.shape[-2:])
+    if indices.numel() != 0:
+        for index in (int(indices.min()), int(indices.max())):
+            if not 0 <= index < size:
+                raise IndexError(f"an index is {index}; expected 0 to {size - 1}, as x is given")
+    function(gradient, x, *arguments, **grad_input)
+
+
+def _normalize_batch(
+    function: Callable[..., object],
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    training: bool,
+    momentum: float,
+    epsilon: float,
+    *,
+    out: Sequence[torch.Tensor],
+) -> None:
+    """Refuse to take statistics from where there are none."""
+    if not training:
+        raise ValueError("training is False; expected True, as no statistics are given")
+    function(x, weight, bias, training, momentum, epsilon, out=out)
+
+
+def _convolve(function: Callable[..., object], *arguments: object, **outs: object) -> None:
+    """Refuse strides, paddings and dilations with which sizes overflow."""
+    for numbers in arguments:
+        if isinstance(numbers, list):
+            for number in numbers:
+                if abs(number) > _LARGEST:
+                    raise ValueError(
+                        f"a convolution has {number}; expected {-_LARGEST} to {_LARGEST}"
+                    )
+    function(*arguments, **outs)
+
+
+_LARGEST = 2**31 - 1
+
+_GUARDS: dict[str, Callable[..., None]] = {
+    "aten::_native_batch_norm_legit.no_stats_out": _normalize_batch,
+    "aten::convolution.out": _convolve,
+    "aten::convolution_backward.out": _convolve,
+    "aten::div.Scalar_mode_out": _divide,
+    "aten::div.out_mode": _divide,
+    "aten::max_pool2d_with_indices_backward.grad_input": _spread_max_pool,
+}
