@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from placewire_schema.errors import InvalidArgumentError, InvalidTypeError
 
-from .wording import described
+from .wording import described, is_encodable
 
 __all__ = [
     "HIGHEST_SIZE",
@@ -39,10 +39,8 @@ def checked_text(parameter: str, value: object) -> str:
     """
     if not isinstance(value, str):
         raise wrong_type(parameter, value, "a text")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidArgumentError(f"{parameter} is {value!r}, which UTF-8 cannot hold") from None
+    if not is_encodable(value):
+        raise InvalidArgumentError(f"{parameter} is {value!r}, which UTF-8 cannot hold")
     return value
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["described", "did_you_mean", "with_article"]
+__all__ = ["described", "did_you_mean", "is_encodable", "with_article"]
 
 
 def described(found: object) -> str:
@@ -28,6 +28,15 @@ def with_article(name: str) -> str:
 
 
 _LIKE_YOU = ("uint", "uni", "use", "utf")
+
+
+def is_encodable(text: str) -> bool:
+    """Whether a text has no lone surrogates, so that UTF-8, in which files hold it, can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

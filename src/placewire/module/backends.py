@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +13,7 @@ from placewire_schema.errors import (
 )
 
 from placewire.argument_types import checked_items, checked_text, wrong_type
+from placewire.wording import is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,15 +105,6 @@ def registered_backends(besides: Iterable[Backend] = ()) -> list[Backend]:
         return [backend for name, backend in _registered.items() if name not in taken]
 
 
-def _is_unicode(text: str) -> bool:
-    """Whether a text has no lone surrogates, so that UTF-8 can hold it."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def checked_id(backend: Backend) -> str:
     """A backend's id.
 
@@ -122,7 +115,7 @@ def checked_id(backend: Backend) -> str:
     if isinstance(backend, type):
         raise wrong_type("backend", backend, f"an object of it, {backend.__name__}(...)")
     name: object = getattr(backend, "id", None)
-    if not isinstance(name, str) or not name or not _is_unicode(name):
+    if not isinstance(name, str) or not name or not is_encodable(name):
         raise InvalidArgumentError(
             f"{type(backend).__name__} is no backend: its id is {name!r}; expected a text that is "
             "not empty, the name by which programs call it"
@@ -139,9 +132,10 @@ def checked_backends(backends: object) -> list[Backend]:
 
     Raises:
         InvalidTypeError: It is no list, or has a class in it.
-        InvalidArgumentError: Something in it is no backend.
+        InvalidArgumentError: Something in it is no backend, or two have the same id.
     """
     found = checked_items("backends", backends, "a list of backends, such as [backend]")
-    for backend in found:
-        checked_id(backend)
+    for name, count in Counter(map(checked_id, found)).items():
+        if count > 1:
+            raise InvalidArgumentError(f"backends has {count} with the id {name!r}; give one")
     return found

@@ -240,6 +240,11 @@ def test_the_class_of_a_backend_is_no_backend(corpus: Path) -> None:
         Module(corpus / "dev_add.pte", backends=[AddingBackend])  # type: ignore[list-item]
 
 
+def test_two_backends_of_one_id_are_refused(corpus: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="backends has 2 with the id"):
+        Module(corpus / "dev_add.pte", backends=[AddingBackend(), AddingBackend()])
+
+
 def test_a_module_its_backend_and_its_memory_go_together(corpus: Path, simulate: Simulate) -> None:
     device = simulate("cuda:0")
     backend = AddingBackend({"cuda:0": device})

@@ -11,6 +11,7 @@ from torch.utils import _pytree as pytree
 
 from placewire.aot.specs import TensorSpec, rank_problem, scalar_type_of
 from placewire.aot.wording import described
+from placewire.wording import is_encodable
 
 from .nesting import nesting_text
 from .values import ValueTable
@@ -50,19 +51,11 @@ def check_constant(method: str, value: object) -> None:
                 f"the constant method {method} gives {leaf}; a program holds whole numbers of 64 "
                 "bits"
             )
-        elif isinstance(leaf, str) and not _is_encodable(leaf):
+        elif isinstance(leaf, str) and not is_encodable(leaf):
             raise ValueError(
                 f"the constant method {method} gives {leaf!r}; a program holds text that can be "
                 "encoded as UTF-8"
             )
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def emit_constant_method(
