@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from placewire_schema import pack_program, unpack_program
-from placewire_schema.program import Bool, Double, EValue, Int, IntList
+from placewire_schema.program import Bool, BoolList, Double, DoubleList, EValue, Int, IntList
 from placewire_schema.program import KernelCall as Call
 
 from placewire.module import Module
@@ -29,6 +29,9 @@ from tests.placewire.kernels.operator_program import OneCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+Number = Int | Double | Bool | DoubleList | BoolList
+"""What is replaced."""
 
 INTEGERS = [
     *(sign * 2**power for power in (16, 31, 32, 33, 40, 60, 61, 62) for sign in (1, -1)),
@@ -54,7 +57,7 @@ class Trial:
     """
 
     legal: OneCall
-    values: dict[int, Int | Double | Bool]
+    values: dict[int, Number]
     elements: dict[int, int]
 
     def run(self) -> None:
@@ -72,7 +75,7 @@ class Trial:
         return f"{self.legal.name} with values {self.values} and inputs full of {self.elements}"
 
 
-def numbers(values: list[EValue], call: Call) -> dict[int, Int | Double | Bool]:
+def numbers(values: list[EValue], call: Call) -> dict[int, Number]:
     """The numbers among the arguments of a call, those in lists as well, by index."""
     arguments = [*call.args]
     for index in call.args:
@@ -80,11 +83,11 @@ def numbers(values: list[EValue], call: Call) -> dict[int, Int | Double | Bool]:
         if isinstance(value, IntList):
             arguments += value.items
     found = {index: values[index].val for index in sorted(set(arguments))}
-    return {i: value for i, value in found.items() if isinstance(value, Int | Double | Bool)}
+    return {index: value for index, value in found.items() if isinstance(value, Number)}
 
 
-def replaced(value: Int | Double | Bool, source: random.Random) -> Int | Double | Bool:
-    """Another number of the same type."""
+def replaced(value: Number, source: random.Random) -> Number:
+    """Another number of the same type, or as many others."""
     match value:
         case Bool():
             return Bool(bool_val=not value.bool_val)
@@ -92,6 +95,10 @@ def replaced(value: Int | Double | Bool, source: random.Random) -> Int | Double 
             return Double(source.choice(REALS))
         case Int():
             return Int(source.choice(INTEGERS))
+        case DoubleList():
+            return DoubleList([source.choice(REALS) for _ in value.items])
+        case BoolList():
+            return BoolList([not item for item in value.items])
 
 
 def trials(legal: OneCall, count: int, source: random.Random) -> Iterator[Trial]:

@@ -44,23 +44,20 @@ def _divide(
     processors raise a signal. Like torch's other operators it becomes itself.
     """
     type_ = torch.result_type(x, divisor)
+    denominator = torch.as_tensor(divisor).to(type_)  # the type may be too small for a number
+    is_negated = denominator == -1
     is_integer = type_ in {torch.int32, torch.int64}
-    if not is_integer or rounding_mode != "trunc" or not _is_any(divisor, -1):
+    if not is_integer or rounding_mode != "trunc" or not is_negated.any():
         function(x, divisor, rounding_mode=rounding_mode, out=out)
         return
-    numerator, denominator = x.to(type_), torch.as_tensor(divisor).to(type_)
-    is_negated = denominator == -1
+    numerator = x.to(type_)
     quotient = torch.div(
         numerator, torch.where(is_negated, 1, denominator), rounding_mode=rounding_mode
     )
-    result = torch.where(is_negated, -quotient, quotient)
+    result = torch.where(is_negated, -numerator, quotient)
     if out.shape != result.shape:
         out.resize_(result.shape)
     out.copy_(result)
-
-
-def _is_any(found: torch.Tensor | float, number: int) -> bool:
-    return bool((found == number).any()) if isinstance(found, torch.Tensor) else found == number
 
 
 def _spread_max_pool(
@@ -110,13 +107,28 @@ def _convolve(function: Callable[..., object], *arguments: object, **outs: objec
     function(*arguments, **outs)
 
 
+def _resample(function: Callable[..., object], *arguments: object, **keywords: object) -> None:
+    """Refuse scales with which a filter has more taps than can be counted."""
+    for argument in (*arguments, *keywords.values()):
+        for scale in argument if isinstance(argument, list) else [argument]:
+            if isinstance(scale, float) and not 1 / _LARGEST_SCALE <= scale <= _LARGEST_SCALE:
+                raise ValueError(
+                    f"a scale is {scale}; expected {1 / _LARGEST_SCALE} to {_LARGEST_SCALE}"
+                )
+    function(*arguments, **keywords)
+
+
+_LARGEST_SCALE = 2.0**20
 _LARGEST = 2**31 - 1
 
 _GUARDS: dict[str, Callable[..., None]] = {
     "aten::_native_batch_norm_legit.no_stats_out": _normalize_batch,
+    "aten::_upsample_bilinear2d_aa.out": _resample,
     "aten::convolution.out": _convolve,
     "aten::convolution_backward.out": _convolve,
     "aten::div.Scalar_mode_out": _divide,
     "aten::div.out_mode": _divide,
     "aten::max_pool2d_with_indices_backward.grad_input": _spread_max_pool,
+    "aten::upsample_bilinear2d.vec_out": _resample,
+    "aten::upsample_nearest2d.vec_out": _resample,
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 import torch
 from placewire_schema import pack_program, unpack_program
 from placewire_schema.errors import InternalError
-from placewire_schema.program import Bool, Int, IntList
+from placewire_schema.program import Bool, Double, Int, IntList
 
 from placewire.module import Module
 from tests.placewire.kernels.operator_inputs import Inputs
@@ -39,6 +40,12 @@ def test_a_divisor_that_is_a_number_is_looked_at_as_well(dtype: torch.dtype) -> 
     x = torch.tensor([torch.iinfo(dtype).min, 5] * 8, dtype=dtype)
     found = run("aten::div.Scalar_mode_out", (torch.ones_like(x), -1, "trunc"), x)
     assert found.tolist() == [torch.iinfo(dtype).min, -5] * 8
+
+
+def test_a_divisor_that_becomes_minus_one_in_a_smaller_type_is_looked_at_as_well() -> None:
+    x = torch.tensor([torch.iinfo(torch.int32).min, 5] * 8, dtype=torch.int32)
+    found = run("aten::div.Scalar_mode_out", (torch.ones_like(x), 2**63 - 1, "trunc"), x)
+    assert found.tolist() == [torch.iinfo(torch.int32).min, -5] * 8
 
 
 def test_other_divisions_are_torchs() -> None:
@@ -83,6 +90,21 @@ def test_numbers_with_which_a_convolution_overflows_are_errors(number: int, plac
         pytest.raises(InternalError, match=rf"a convolution has {number}; expected -2147483647 to"),
     ):
         module.method().run([x, weight])
+
+
+@pytest.mark.parametrize("scale", [0.0, -2.0, 1e-18, 1e18, float("nan")])
+def test_scales_without_sense_are_errors(scale: float) -> None:
+    x = torch.randn(1, 2, 4, 4)
+    program = OneCall("aten::_upsample_bilinear2d_aa.out", Inputs((x, [8, 8], False, 2.0, 2.0)))
+    unpacked = unpack_program(program.program())
+    scales = [v for v in unpacked.execution_plan[0].values if isinstance(v.val, Double)]
+    assert len(scales) == 2
+    scales[1].val = Double(scale)
+    with (
+        Module(pack_program(unpacked)) as module,
+        pytest.raises(InternalError, match=re.escape(f"a scale is {scale}; expected 9.5")),
+    ):
+        module.method().run([x])
 
 
 def test_statistics_that_are_not_given_cannot_be_used() -> None:
