@@ -21,6 +21,11 @@ nb::object tuple_of(Span<const std::int64_t> numbers) {
   return tuple;
 }
 
+bool are_equal(const nb::object& left, const nb::object& right) {
+  return left.is_valid() && right.is_valid() &&
+         PyObject_RichCompareBool(left.ptr(), right.ptr(), Py_EQ) == 1;
+}
+
 }  // namespace
 
 FixedTensor::All& FixedTensor::all() {
@@ -65,8 +70,11 @@ void FixedTensor::restore() const noexcept {
   const std::size_t rank = (place.size() - kHead) / 2;
   const nb::object sizes = tuple_of({place.data() + kHead, rank});
   const nb::object strides = tuple_of({place.data() + kHead + rank, rank});
-  if (sizes.is_valid() && strides.is_valid()) {
-    Py_XDECREF(PyObject_CallMethod(object_.ptr(), "as_strided_", "OO", sizes.ptr(), strides.ptr()));
+  const nb::object shape = nb::steal(PyObject_GetAttrString(object(), "shape"));
+  const nb::object stride = nb::steal(PyObject_CallMethod(object(), "stride", nullptr));
+  // What is as it was is left alone: another thread may be reading it.
+  if (!are_equal(shape, sizes) || !are_equal(stride, strides)) {
+    Py_XDECREF(PyObject_CallMethod(object(), "as_strided_", "OO", sizes.ptr(), strides.ptr()));
   }
   PyErr_Clear();
 }
