@@ -131,6 +131,19 @@ nb::object numpy_array(const TensorImpl& tensor, Span<const std::int64_t> sizes,
   return {};
 }
 
+nb::object tuple_of(Span<const std::int64_t> numbers) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  for (std::size_t i = 0; tuple.is_valid() && i < numbers.size(); ++i) {
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
+  }
+  return tuple;
+}
+
+bool are_same(const nb::object& left, const nb::object& right) {
+  return left.is_valid() && right.is_valid() &&
+         PyObject_RichCompareBool(left.ptr(), right.ptr(), Py_EQ) == 1;
+}
+
 }  // namespace
 
 Status check_viewable(ArrayLibrary library, const TensorImpl& tensor) {
@@ -164,6 +177,19 @@ Result<std::vector<std::int64_t>> sizes_of(PyObject* array) {
     sizes[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape.ptr(), static_cast<Py_ssize_t>(i)));
   }
   return sizes;
+}
+
+void restore_layout(PyObject* tensor, Span<const std::int64_t> sizes,
+                    Span<const std::int64_t> strides) noexcept {
+  const nb::object wanted_sizes = tuple_of(sizes);
+  const nb::object wanted_strides = tuple_of(strides);
+  const nb::object shape = nb::steal(PyObject_GetAttrString(tensor, "shape"));
+  const nb::object stride = nb::steal(PyObject_CallMethod(tensor, "stride", nullptr));
+  if (!are_same(shape, wanted_sizes) || !are_same(stride, wanted_strides)) {
+    Py_XDECREF(
+        PyObject_CallMethod(tensor, "as_strided_", "OO", wanted_sizes.ptr(), wanted_strides.ptr()));
+  }
+  PyErr_Clear();
 }
 
 }  // namespace placewire::bindings

@@ -37,6 +37,13 @@ enum class ArrayLibrary {
 /// lock must be held.
 [[nodiscard]] Result<std::vector<std::int64_t>> sizes_of(PyObject* array);
 
+/// Gives a tensor of torch's the sizes and strides again with which it was made, if it has others.
+///
+/// What is as it was is left alone: another thread may be reading it. The interpreter lock must be
+/// held, and the mode be on in which the tensor was made.
+void restore_layout(PyObject* tensor, Span<const std::int64_t> sizes,
+                    Span<const std::int64_t> strides) noexcept;
+
 /// Whether two lists of sizes are the same.
 [[nodiscard]] inline bool are_equal(Span<const std::int64_t> left,
                                     Span<const std::int64_t> right) noexcept {

@@ -149,8 +149,9 @@ Status PreparedCall::run() {
 }
 
 KernelLock* PreparedCall::lock() const noexcept {
-  return operator_->has_schema() ? static_cast<KernelLock*>(InferenceStretch::instance())
-                                 : InterpreterStretch::instance();
+  return operator_->library == ArrayLibrary::kTorchInference
+             ? static_cast<KernelLock*>(InferenceStretch::instance())
+             : InterpreterStretch::instance();
 }
 
 bool PreparedCall::writes() const {
@@ -159,12 +160,12 @@ bool PreparedCall::writes() const {
 }
 
 bool PreparedCall::can_settle() const {
-  return is_fixed_ && operator_->has_schema() && !operator_->has_data_dependent_sizes && writes();
+  return is_fixed_ && operator_->has_known_sizes && writes();
 }
 
 Status PreparedCall::finish(PyObject* returned) {
   if (writes()) {
-    return operator_->has_schema() ? check_results() : take_sizes(returned);
+    return operator_->has_schema ? check_results() : take_sizes(returned);
   }
   if (arguments_.size() > schema().size()) {
     const Result<EValue> value = value_of_number(returned);
@@ -217,15 +218,15 @@ Status PreparedCall::check_result(TensorImpl& tensor, PyObject* object) {
 }
 
 Status PreparedCall::take_sizes(PyObject* returned) {
-  if (returned == Py_None) {
-    return {};
-  }
   TensorImpl* tensor = nullptr;
+  bool is_out = returned == Py_None;
   for (std::size_t i = 0; i < schema().size(); ++i) {
     tensor = schema()[i].is_out && tensor == nullptr ? arguments_[i].value->tensor() : tensor;
-    if (schema()[i].is_out && returned == builder_->given(i)) {
-      return {};
-    }
+    is_out |= schema()[i].is_out && returned == builder_->given(i);
+  }
+  if (is_out) {
+    // torch has resized what it has written to; a view of numpy's has kept its size.
+    return operator_->library == ArrayLibrary::kNumpy ? Status() : check_results();
   }
   if (!PyTuple_Check(returned) || tensor == nullptr) {
     return Error{ErrorCode::INVALID_TYPE,

@@ -42,7 +42,7 @@ Result<nb::object> ArgumentObjects::tensor_object(TensorImpl& tensor, Memory mem
   }
   // Functions of users could do anything with a tensor that others have, too.
   const bool shares = library_ == ArrayLibrary::kTorchInference;
-  if (memory == Memory::kFixed && shares && tensor.is_static()) {
+  if (memory == Memory::kFixed && shares && tensor.is_static() && tensor.data() != nullptr) {
     Result<std::shared_ptr<FixedTensor>> fixed = FixedTensor::of(tensor);
     if (!fixed) {
       return std::move(fixed).error();

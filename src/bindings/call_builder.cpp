@@ -171,12 +171,10 @@ Status CallBuilder::refresh() {
 void CallBuilder::restore_objects() {
   call_.restore_tensors();
   for (std::size_t i = 0; i < schema().size(); ++i) {
-    if (schema()[i].is_written) {
-      each_tensor(*arguments_[i].value, [this](TensorImpl& tensor) {
-        objects_.view(tensor).forget();
-        return true;
-      });
-    }
+    each_tensor(*arguments_[i].value, [this](TensorImpl& tensor) {
+      objects_.view(tensor).restore();
+      return true;
+    });
   }
 }
 

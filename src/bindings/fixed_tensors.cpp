@@ -13,19 +13,6 @@ namespace {
 /// How many numbers of a place come before the sizes.
 constexpr std::size_t kHead = 4;
 
-nb::object tuple_of(Span<const std::int64_t> numbers) {
-  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
-  for (std::size_t i = 0; tuple.is_valid() && i < numbers.size(); ++i) {
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
-  }
-  return tuple;
-}
-
-bool are_equal(const nb::object& left, const nb::object& right) {
-  return left.is_valid() && right.is_valid() &&
-         PyObject_RichCompareBool(left.ptr(), right.ptr(), Py_EQ) == 1;
-}
-
 }  // namespace
 
 FixedTensor::All& FixedTensor::all() {
@@ -68,15 +55,7 @@ FixedTensor::~FixedTensor() { all().erase(entry_); }
 void FixedTensor::restore() const noexcept {
   const Place& place = entry_->first;
   const std::size_t rank = (place.size() - kHead) / 2;
-  const nb::object sizes = tuple_of({place.data() + kHead, rank});
-  const nb::object strides = tuple_of({place.data() + kHead + rank, rank});
-  const nb::object shape = nb::steal(PyObject_GetAttrString(object(), "shape"));
-  const nb::object stride = nb::steal(PyObject_CallMethod(object(), "stride", nullptr));
-  // What is as it was is left alone: another thread may be reading it.
-  if (!are_equal(shape, sizes) || !are_equal(stride, strides)) {
-    Py_XDECREF(PyObject_CallMethod(object(), "as_strided_", "OO", sizes.ptr(), strides.ptr()));
-  }
-  PyErr_Clear();
+  restore_layout(object(), {place.data() + kHead, rank}, {place.data() + kHead + rank, rank});
 }
 
 }  // namespace placewire::bindings

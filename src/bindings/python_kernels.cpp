@@ -55,6 +55,22 @@ const char* name_of(ArgumentKind kind) {
   }
 }
 
+/// Whether an out variant returns what it writes: one argument, or a list of them all.
+bool returns_outs(const PythonOperator& description, Span<const KernelArgument> arguments) {
+  const std::vector<OperatorArgument>& wanted = description.arguments;
+  std::vector<const EValue*> outs;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i].is_out) {
+      outs.push_back(arguments[i].value);
+    }
+  }
+  const EValue* const returned = arguments[arguments.size() - 1].value;
+  const auto* const list = returned->get_if<TensorList>();
+  return outs.empty() || (outs.size() == 1 && outs.front() == returned) ||
+         (list != nullptr &&
+          std::equal(outs.begin(), outs.end(), list->items.begin(), list->items.end()));
+}
+
 Status check_arguments(const PythonOperator& description, Span<const KernelArgument> arguments) {
   const std::vector<OperatorArgument>& wanted = description.arguments;
   const std::size_t count = wanted.size() + 1;
@@ -71,6 +87,12 @@ Status check_arguments(const PythonOperator& description, Span<const KernelArgum
                    "argument " + std::to_string(i) + " (" + wanted[i].name + ") is " +
                        describe(*arguments[i].value) + "; it must be " + name_of(wanted[i].kind)};
     }
+  }
+  if (description.returns != 0 && !returns_outs(description, arguments)) {
+    return Error{
+        ErrorCode::INVALID_PROGRAM,
+        "what it returns is not what it writes; the last argument must be the out argument, "
+        "or a list of all"};
   }
   return {};
 }
@@ -107,11 +129,12 @@ class PythonKernel final : public Kernel {
       : operator_(std::in_place, std::make_shared<const PythonOperator>(std::move(description))) {}
 
   [[nodiscard]] bool is_pure() const noexcept override { return (*operator_)->is_pure; }
+  [[nodiscard]] bool writes_inputs() const noexcept override { return (*operator_)->writes_inputs; }
 
   Result<std::unique_ptr<BoundKernel>> bind(Span<const KernelArgument> arguments) override {
     // Nothing here makes or frees a Python object, unless the operator has no schema.
     std::shared_ptr<const PythonOperator> description = *operator_;
-    if (!description->has_schema()) {
+    if (!description->has_schema) {
       const InterpreterLock lock;
       description = std::make_shared<const PythonOperator>(with_arguments(*description, arguments));
     }
@@ -187,6 +210,7 @@ struct SourceObject {
 std::shared_ptr<Kernel> function_of(std::string name, nb::callable function, bool torch) {
   PythonOperator description;
   description.name = std::move(name);
+  description.has_schema = false;
   description.library = torch ? ArrayLibrary::kTorch : ArrayLibrary::kNumpy;
   description.changing_call.function = std::move(function);
   return python_kernel(std::move(description));

@@ -80,8 +80,11 @@ PythonOperator read_operator(std::string name, nb::handle description) {
   }
   result.arguments = std::move(arguments);
   result.returns = nb::cast<std::size_t>(description.attr("returns"));
-  result.has_data_dependent_sizes = nb::cast<bool>(description.attr("has_data_dependent_sizes"));
+  result.library = nb::cast<bool>(description.attr("is_torchs")) ? ArrayLibrary::kTorchInference
+                                                                 : ArrayLibrary::kTorch;
+  result.has_known_sizes = nb::cast<bool>(description.attr("has_known_sizes"));
   result.is_pure = nb::cast<bool>(description.attr("is_pure"));
+  result.writes_inputs = nb::cast<bool>(description.attr("writes_inputs"));
   result.fixed_call = read_call(description.attr("fixed_call"));
   result.changing_call = read_call(description.attr("changing_call"));
   return result;

@@ -53,18 +53,17 @@ struct OperatorArgument {
 /// An operator whose code is Python's. The interpreter lock must be held to use it.
 struct PythonOperator {
   std::string name;
-  /// Inference for torch's operators, which have a schema. For functions of users it is another:
-  /// they have none, and `arguments` are what an instruction has.
-  ArrayLibrary library = ArrayLibrary::kTorchInference;
-  [[nodiscard]] bool has_schema() const noexcept {
-    return library == ArrayLibrary::kTorchInference;
-  }
+  /// Inference for torch's own operators only: others may want to differentiate.
+  ArrayLibrary library = ArrayLibrary::kTorch;
+  /// Whether `arguments` are those of a schema. If not, they are what an instruction has.
+  bool has_schema = true;
   std::vector<OperatorArgument> arguments;
   std::size_t returns = 1;
-  /// Whether sizes of results depend on more than sizes and numbers.
-  bool has_data_dependent_sizes = false;
-  /// See Kernel::is_pure.
+  /// Whether it is known that sizes of results depend on nothing but sizes and numbers.
+  bool has_known_sizes = false;
+  /// See Kernel.
   bool is_pure = false;
+  bool writes_inputs = false;
   CallPlan fixed_call;
   CallPlan changing_call;
 };

@@ -63,6 +63,14 @@ Status TensorView::adopt_sizes() {
 
 void TensorView::forget() noexcept { Py_CLEAR(object_); }
 
+void TensorView::restore() noexcept {
+  if (object_ != nullptr && library_ != ArrayLibrary::kNumpy && tensor_->is_static()) {
+    restore_layout(object_, tensor_->sizes(), tensor_->strides());
+  } else {
+    forget();
+  }
+}
+
 namespace {
 
 /// All views that somebody keeps. Guarded by the interpreter lock.

@@ -39,12 +39,14 @@ class TensorView {
   /// Takes over the sizes that the object has come to have. Errors: those of `TensorImpl::resize`.
   Status adopt_sizes();
 
-  /// Lets the next `object` make a new one.
-  void forget() noexcept;
+  /// Makes good what a call that failed may have done to the object, but for elements: calls with
+  /// arguments that never change keep it. One whose sizes may change is made anew.
+  void restore() noexcept;
 
  private:
   [[nodiscard]] bool is_current() const noexcept;
   PyObject* keep(nanobind::object made);
+  void forget() noexcept;
 
   ArrayLibrary library_;
   TensorImpl* tensor_;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from placewire_schema import program as p
@@ -44,6 +45,16 @@ def on_cuda(*, offset: int = 0, memory_id: int = 2, initial: int = 0) -> p.Tenso
     """A planned tensor of four floats on cuda:0."""
     extra = p.ExtraTensorInfo(device_type=CUDA)
     return tensor(memory_id=memory_id, offset=offset, initial=initial, extra=extra)
+
+
+def planned(
+    offset: int, sizes: tuple[int, ...] = (2, 2), type_: p.ScalarType = p.ScalarType.FLOAT
+) -> p.Tensor:
+    """A tensor at a place of the host's planned memory."""
+    order = bytes(range(len(sizes)))
+    return replace(
+        tensor(memory_id=1, offset=offset), sizes=list(sizes), dim_order=order, scalar_type=type_
+    )
 
 
 def method(
@@ -106,3 +117,18 @@ def program(
         area[:end],
         header_length=32 if end else 0,
     )
+
+
+def flat_file(
+    values: Sequence[Any],
+    calls: Sequence[Any],
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    constants: bytes = b"",
+    *,
+    sizes: Sequence[int] = (0, 64),
+) -> bytes:
+    """The file of a program of one method that takes and gives lists."""
+    plan = method(values, calls, inputs=inputs, outputs=outputs, sizes=sizes)
+    plan.container_meta_type = p.ContainerMetadata("", "")
+    return program(plan, constants=constants).file()

@@ -25,9 +25,10 @@ class Call:
         function: What is called.
         positional: Its arguments.
         keywords: Its arguments by name. Those that say what their default says are left out.
-        specialize: If given, it is called once, before the first call, with all arguments of the
-            operator, and says what is called from then on. The rest counts if it raises something,
-            or returns None. Results of what it returns must have the sizes of the outs.
+        specialize: If given, it is called before the first call, and before the next one after a
+            call that failed, with all arguments of the operator, and says what is called from then
+            on. The rest counts if it raises something, or returns None. Results of what it returns
+            must have the sizes of the outs.
         same_sizes: Two arguments whose sizes must be equal, or none.
     """
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .call import Place
 
-__all__ = ["HOMES", "call_of", "call_through", "plain_call"]
+__all__ = ["HOMES", "call_of", "call_through", "is_listed", "plain_call"]
 
 HOMES = {
     "torch": torch._C._VariableFunctions,
@@ -36,6 +36,11 @@ def call_of(overload: OpOverload) -> Call:
     home = _listed().get(_wire_name(overload))
     call = None if home is None else call_through(overload, home)
     return plain_call(overload) if call is None else call
+
+
+def is_listed(overload: OpOverload) -> bool:
+    """Whether a function is known that torch generated for the operator."""
+    return _wire_name(overload) in _listed()
 
 
 def plain_call(overload: OpOverload) -> Call:

@@ -1,4 +1,5 @@
-"""Operators that torch runs without a look at what would end the process: here they get one.
+"""Operators that torch runs without a look at what would end the process, or change what they do
+not say: here they get one.
 
 They were found by calling every operator with numbers that no exporter would write, and index
 tensors that point nowhere.
@@ -95,6 +96,44 @@ def _normalize_batch(
     function(x, weight, bias, training, momentum, epsilon, out=out)
 
 
+def _normalize_batch_by(
+    function: Callable[..., object],
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    mean: torch.Tensor | None,
+    variance: torch.Tensor | None,
+    training: bool,
+    *numbers: float,
+    **outs: object,
+) -> None:
+    """Refuse to change running statistics: torch does, although the schema does not say so."""
+    if training:
+        _refuse_statistics(mean, variance)
+    function(x, weight, bias, mean, variance, training, *numbers, **outs)
+
+
+def _update_statistics(
+    function: Callable[..., object],
+    x: torch.Tensor,
+    mean: torch.Tensor | None,
+    variance: torch.Tensor | None,
+    momentum: float,
+    **outs: object,
+) -> None:
+    """The same, which this operator always does."""
+    _refuse_statistics(mean, variance)
+    function(x, mean, variance, momentum, **outs)
+
+
+def _refuse_statistics(*statistics: torch.Tensor | None) -> None:
+    if any(each is not None for each in statistics):
+        raise ValueError(
+            "it would change the running statistics, which it does not say; expected none, or "
+            "aten::_native_batch_norm_legit.out, which does"
+        )
+
+
 def _convolve(function: Callable[..., object], *arguments: object, **outs: object) -> None:
     """Refuse strides, paddings and dilations with which sizes overflow."""
     for numbers in arguments:
@@ -124,11 +163,13 @@ _LARGEST = 2**31 - 1
 _GUARDS: dict[str, Callable[..., None]] = {
     "aten::_native_batch_norm_legit.no_stats_out": _normalize_batch,
     "aten::_upsample_bilinear2d_aa.out": _resample,
+    "aten::batch_norm_update_stats.out": _update_statistics,
     "aten::convolution.out": _convolve,
     "aten::convolution_backward.out": _convolve,
     "aten::div.Scalar_mode_out": _divide,
     "aten::div.out_mode": _divide,
     "aten::max_pool2d_with_indices_backward.grad_input": _spread_max_pool,
+    "aten::native_batch_norm.out": _normalize_batch_by,
     "aten::upsample_bilinear2d.vec_out": _resample,
     "aten::upsample_nearest2d.vec_out": _resample,
 }

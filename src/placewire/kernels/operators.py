@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from .copies import DIM_ORDER_SCHEMAS, copying_call
-from .direct import call_of
+from .direct import call_of, is_listed
 from .dtypes import LAYOUTS, MEMORY_FORMATS, scalar_type
 from .guarded import guarded
 from .specialized import SPECIALIZED
@@ -33,6 +33,10 @@ _REACHING_OUT = ("aten::from_file", "_c10d_functional::", "c10d::", "symm_mem::"
 
 _UNCHECKED = ("aten::_reshape_alias_copy.",)
 """Starts of names of operators that read wherever their strides lead."""
+
+_NO_ELEMENTS = ("aten::requires_grad_", "prims::")
+"""Starts of names of operators that change something else of tensors than their elements, and do
+not say so."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,29 @@ class TorchOperator:
         """Number of values that it returns."""
         return len(self.schema.returns)
 
+    @property
+    def is_torchs(self) -> bool:
+        """Whether the code is torch's own, and not a library's beside it."""
+        return self.overload is None or self.overload.namespace == "aten"
+
     @cached_property
-    def has_data_dependent_sizes(self) -> bool:
-        """Whether the sizes of results depend on more than sizes and numbers."""
-        return any(torch.Tag.dynamic_output_shape in each.tags for each in self._overloads)
+    def has_known_sizes(self) -> bool:
+        """Whether it is known that sizes of results depend on nothing but sizes and numbers.
+
+        torch marks operators of which they do, but not all of them; so this is only said of the
+        core operators, and of those that are listed, which were tried.
+        """
+        tags = {tag for each in self._overloads for tag in each.tags}
+        if self.overload is None or torch.Tag.dynamic_output_shape in tags:
+            return self.overload is None
+        name = f"{self.schema.name}.{self.schema.overload_name}"
+        return torch.Tag.core in tags or name in SPECIALIZED or is_listed(self.overload)
+
+    @cached_property
+    def writes_inputs(self) -> bool:
+        """Whether it writes to more than its name tells: than the outs, or in place the first."""
+        told = set(self.outs) if self.outs else {0}
+        return not told.issuperset(self.writes)
 
     @cached_property
     def is_pure(self) -> bool:
@@ -145,9 +168,10 @@ def find_operator(name: str) -> TorchOperator | None:
     operators of these names, which know nothing of devices. Nor are those that reach out of the
     process: a file is data, and must not be able to read or write another one. Nor are those that
     change what a tensor is instead of its elements, such as `aten::set_`: it would go on to point
-    to memory that is gone. Nor is what leaves the memory of a tensor unchecked.
+    to memory that is gone. Nor is what leaves the memory of a tensor unchecked, nor what is about
+    derivatives.
     """
-    if name.startswith((*_OF_THE_CORE, *_REACHING_OUT, *_UNCHECKED)):
+    if name.startswith((*_OF_THE_CORE, *_REACHING_OUT, *_UNCHECKED, *_NO_ELEMENTS)):
         return None
     if name in DIM_ORDER_SCHEMAS:
         return TorchOperator(torch._C.parse_schema(name + DIM_ORDER_SCHEMAS[name]), None)
@@ -155,6 +179,9 @@ def find_operator(name: str) -> TorchOperator | None:
     if overload is None or torch.Tag.inplace_view in overload.tags:
         return None
     operator = TorchOperator(overload._schema, overload)
+    is_named_for_it = overload._schema.name.endswith("_") or operator.outs
+    if operator.is_torchs and operator.writes and not is_named_for_it:
+        return None
     returned = [str(value.type) for value in overload._schema.returns]
     returns_number = len(returned) == 1 and returned[0] in ("int", "float", "bool", "number")
     return operator if operator.writes or returns_number else None

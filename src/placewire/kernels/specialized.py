@@ -53,7 +53,7 @@ def layer_norm(
 ) -> Specialized | None:
     """`aten::native_layer_norm.out` as three copies of what torch's function gives.
 
-    torch's own out variant does that, too, and resizes what has the right sizes.
+    torch's own out variant does that, too, after it has resized what has the right sizes already.
 
     Args:
         x: (..., *shape).
@@ -66,10 +66,13 @@ def layer_norm(
         rstd: As `mean`: one over the standard deviation.
 
     Returns:
-        What is called; None if the sizes of results do not fit.
+        What is called; None if sizes or element types do not fit.
     """
+    given = [each for each in (x, weight, bias, out, mean, rstd) if each is not None]
     batch = (*x.shape[: x.dim() - len(shape)], *(1 for _ in shape))
     if out.shape != x.shape or mean.shape != batch or rstd.shape != batch:
+        return None
+    if any(each.dtype != x.dtype for each in given):
         return None
     return _copy_layer_norm, ((x, shape, weight, bias, epsilon), out, mean, rstd), {}
 

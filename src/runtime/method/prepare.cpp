@@ -76,8 +76,12 @@ Status Preparation::plan() {
 
 std::vector<bool> Preparation::copying_operators() const {
   std::vector<bool> copying;
-  for (const OperatorFacts& op : operators_) {
-    copying.push_back(std::find(kCopies.begin(), kCopies.end(), op.name) != kCopies.end());
+  for (std::size_t i = 0; i < operators_.size(); ++i) {
+    // Somebody's own kernel may do anything else; what nothing calls has none.
+    const std::shared_ptr<Kernel>& kernel = state_.kernels[i];
+    copying.push_back(kernel != nullptr && kernel->is_pure() &&
+                      std::find(kCopies.begin(), kCopies.end(), operators_[i].name) !=
+                          kCopies.end());
   }
   return copying;
 }
@@ -113,7 +117,9 @@ void Preparation::note_uses() {
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
     const program::Instruction instruction = instructions_[i].view;
     if (const auto call = instruction.instr_args_as_KernelCall()) {
-      note_call(i, call.args(), operators_[checked(call.op_index())].writes);
+      const std::size_t op = checked(call.op_index());
+      note_call(i, call.args(),
+                state_.kernels[op]->writes_inputs() ? Writes::kUnknown : operators_[op].writes);
     } else if (const auto delegate = instruction.instr_args_as_DelegateCall()) {
       note_call(i, delegate.args(), Writes::kUnknown);
     } else if (const auto move = instruction.instr_args_as_MoveCall()) {
@@ -136,10 +142,11 @@ void Preparation::note_call(std::size_t index, schema::Vector<std::int32_t> argu
     return;
   }
   const std::int32_t written = writes == Writes::kFirst ? arguments.front() : arguments.back();
-  for (const std::int32_t argument : arguments) {
-    // An out variant has what it writes among its arguments again.
-    if (argument != written || writes != Writes::kLast) {
-      note_use(index, checked(argument), false);
+  // An out variant has what it writes twice, at the end; before that it reads it.
+  const std::size_t out = arguments.size() - std::min<std::size_t>(arguments.size(), 2);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] != written || writes != Writes::kLast || i < out) {
+      note_use(index, checked(arguments[i]), false);
     }
   }
   if (writes != Writes::kUnknown) {
@@ -213,6 +220,10 @@ bool Preparation::find_views(std::size_t index, Result& result) {
     } else {
       return false;
     }
+  }
+  // What is read after its place was taken is not what was written.
+  if (uses_[result.value].last > result.last) {
+    return false;
   }
   for (const std::size_t view : result.views) {
     if (uses_[view].last > result.last) {

@@ -128,3 +128,17 @@ def without_training(program: bytes) -> bytes:
     assert len(truths) == 1
     truths[0].val = Bool(bool_val=False)
     return pack_program(unpacked)
+
+
+def test_statistics_that_would_change_unsaid_are_refused() -> None:
+    x, mean, variance = torch.randn(2, 3, 4), torch.zeros(3), torch.ones(3)
+    for name, arguments in (
+        ("aten::native_batch_norm.out", (x, None, None, mean, variance, True, 0.1, 1e-5)),
+        ("aten::batch_norm_update_stats.out", (x, mean, variance, 0.1)),
+    ):
+        with pytest.raises(InternalError, match="it would change the running statistics"):
+            run(name, arguments, x, mean, variance)
+    assert mean.tolist() == [0, 0, 0]
+    arguments = (x, None, None, mean, variance, False, 0.1, 1e-5)
+    found = run("aten::native_batch_norm.out", arguments, x, mean, variance)
+    torch.testing.assert_close(found, torch.native_batch_norm(*arguments)[0])

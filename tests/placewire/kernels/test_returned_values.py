@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import torch
 from placewire_schema import program as p
 from placewire_schema.errors import (
     InternalError,
@@ -14,8 +15,8 @@ from placewire_schema.errors import (
     InvalidTypeError,
 )
 
-from placewire import Module, ScopedKernel
-from tests.runtime.method_building import ADD, constant, floats, method, program
+from placewire import Module, ScopedKernel, export
+from tests.runtime.method_building import ADD, constant, flat_file, floats, method, planned, program
 from tests.runtime.programs import tensor
 
 if TYPE_CHECKING:
@@ -165,3 +166,59 @@ def test_an_item_of_an_int_list_that_became_a_float_is_an_error_of_who_reads_it(
         for _ in range(2):
             with pytest.raises(error, match=message):
                 module.method().run([X])
+
+
+def resized(x: Any, out: Any) -> None:
+    torch.clamp(x, min=0, out=out)
+
+
+def returned(x: Any, out: Any) -> Any:
+    resized(x, out)
+    return out
+
+
+@pytest.mark.parametrize("relu", [resized, returned])
+def test_a_kernel_may_let_torch_find_out_the_sizes(relu: Callable[..., Any]) -> None:
+    rows = torch.export.Dim("rows", max=8)
+    exported = torch.export.export(torch.nn.ReLU(), (torch.ones(3),), dynamic_shapes=({0: rows},))
+    pte = bytes(export(exported).pte)
+    with ScopedKernel("aten::relu.out", relu, views="torch"), Module(pte) as module:
+        for x in ([-1, 2], [1, 2, -3, 4, 5], [7]):
+            found = module(torch.tensor(x, dtype=torch.float32))
+            assert found.tolist() == [max(each, 0) for each in x]
+
+
+def test_a_result_that_torch_made_too_small_is_refused_and_spoils_nothing() -> None:
+    def shrink(x: Any, out: Any) -> None:
+        torch.add(x[:1], 1, out=out)
+
+    with (
+        ScopedKernel("my::op.out", shrink, views="torch"),
+        Module(writing()) as module,
+    ):
+        for _ in range(2):
+            with pytest.raises(InvalidProgramError, match=r"the result has sizes \[1, 2\]"):
+                module.method().run([X])
+
+
+def test_what_a_kernel_does_to_a_tensor_before_it_fails_is_undone_for_the_next() -> None:
+    fails = [False, True, False]
+
+    def perhaps(x: Any, out: Any) -> None:
+        if fails.pop(0):
+            x.resize_(1)
+            raise ValueError("on purpose")
+        out.copy_(x)
+
+    values = [planned(0), planned(16), planned(32)]
+    pte = flat_file(values, [(MINE, [0, 1, 1]), (("my::other", "out"), [0, 2, 2])], [0], [2])
+    with (
+        ScopedKernel("my::op.out", perhaps, views="torch"),
+        ScopedKernel("my::other.out", lambda x, out: out.copy_(x), views="torch"),
+        Module(pte) as module,
+    ):
+        run = module.method().run
+        np.testing.assert_array_equal(run([X])[0], X)
+        with pytest.raises(InternalError, match="on purpose"):
+            run([X])
+        np.testing.assert_array_equal(run([X + 1])[0], X + 1)

@@ -15,8 +15,7 @@ from placewire_schema.errors import InternalError, InvalidProgramError
 from placewire import Module, ScopedKernel, export
 from placewire._core import core
 from placewire.kernels import find_operator
-from tests.runtime.method_building import method, program
-from tests.runtime.programs import tensor
+from tests.runtime.method_building import flat_file, planned
 
 NEG, SUM = ("aten::neg", "out"), ("aten::sum", "IntList_out")
 X = np.arange(4, dtype=np.float32).reshape(2, 2)
@@ -77,28 +76,11 @@ def test_tensors_of_other_types_or_sizes_at_one_place_are_others() -> None:
         planned(48, type_=p.ScalarType.INT),
     ]
     calls = [(NEG, [0, 1, 1]), (NEG, [2, 3, 3]), (NEG, [4, 5, 5])]
-    with Module(file(values, calls, [0], [1, 3, 5])) as module:
+    with Module(flat_file(values, calls, [0], [1, 3, 5])) as module:
         first, flat, integers = module.method().run([X])
     np.testing.assert_array_equal(first, -X)
     np.testing.assert_array_equal(flat, X.reshape(4))
     np.testing.assert_array_equal(integers, -np.asarray(-X).view(np.int32))
-
-
-def planned(
-    offset: int, sizes: tuple[int, ...] = (2, 2), type_: p.ScalarType = p.ScalarType.FLOAT
-) -> p.Tensor:
-    """A tensor at a place of the planned memory."""
-    order = bytes(range(len(sizes)))
-    return replace(
-        tensor(memory_id=1, offset=offset), sizes=list(sizes), dim_order=order, scalar_type=type_
-    )
-
-
-def file(values: list[Any], calls: list[Any], inputs: list[int], outputs: list[int]) -> bytes:
-    """A program of one method that takes and gives lists."""
-    plan = method(values, calls, inputs=inputs, outputs=outputs)
-    plan.container_meta_type = p.ContainerMetadata("", "")
-    return program(plan).file()
 
 
 def branching(dimension: int) -> bytes:
@@ -119,7 +101,7 @@ def branching(dimension: int) -> bytes:
         p.Null(),
     ]
     first, second, total = (NEG, [0, 1, 1]), (NEG, [2, 3, 3]), (SUM, [3, 6, 7, 8, 2, 2])
-    return file(values, [first, second, p.JumpFalseCall(4, 4), total, second], [0, 4], [3])
+    return flat_file(values, [first, second, p.JumpFalseCall(4, 4), total, second], [0, 4], [3])
 
 
 NO, YES = np.array([False]), np.array([True])
@@ -148,11 +130,34 @@ def test_functions_of_users_are_called_outside_of_inference_mode() -> None:
 
     values = [planned(16 * i) for i in range(4)]
     calls = [(NEG, [0, 1, 1]), (("my::square", "out"), [1, 2, 2]), (NEG, [2, 3, 3])]
-    pte = file(values, calls, [0], [3])
+    pte = flat_file(values, calls, [0], [3])
     with ScopedKernel("my::square.out", square, views="torch"), Module(pte) as module:
         for _ in range(3):
             np.testing.assert_array_equal(module.method().run([X])[0], -(X**2))
     assert modes == [False] * 3
+
+
+def test_operators_of_a_library_are_called_outside_of_inference_mode() -> None:
+    with torch.library._scoped_library("placewire_tests", "DEF") as library:
+        library.define("square.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+
+        def square(x: torch.Tensor, *, out: torch.Tensor) -> torch.Tensor:
+            leaf = x.clone().requires_grad_()
+            with torch.enable_grad():
+                torch.autograd.backward((leaf**3).sum() / 3)
+            assert leaf.grad is not None
+            return out.copy_(leaf.grad)
+
+        library.impl("square.out", square, "CompositeExplicitAutograd")
+        values = [planned(16 * i) for i in range(4)]
+        calls = [
+            (NEG, [0, 1, 1]),
+            (("placewire_tests::square", "out"), [1, 2, 2]),
+            (NEG, [2, 3, 3]),
+        ]
+        with Module(flat_file(values, calls, [0], [3])) as module:
+            for _ in range(3):
+                np.testing.assert_allclose(module.method().run([X])[0], -(X**2))
 
 
 def test_a_call_leaves_inference_mode_again() -> None:

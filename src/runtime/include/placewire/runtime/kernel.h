@@ -87,6 +87,11 @@ class Kernel {
   /// draws random numbers, counts, or prints. A call of a pure kernel whose arguments are all
   /// constant is computed once, when the method is first executed. Default: no.
   [[nodiscard]] virtual bool is_pure() const noexcept { return false; }
+
+  /// Whether it may write to more than its name tells: an out variant to other arguments than those
+  /// that it returns, an operator that works in place (`add_`) to others than the first. What such
+  /// a kernel gets is not prepared. Default: no.
+  [[nodiscard]] virtual bool writes_inputs() const noexcept { return false; }
 };
 
 /// A kernel that is a function of the instruction's values, called at each execution.
