@@ -100,7 +100,8 @@ def _as_array(value: object) -> np.ndarray[Any, Any]:
         reason = f"{type(error).__name__}: {error}"
         raise InvalidTypeError(f"{described(value)} is no tensor: {reason}") from error
     # numpy makes an array of anything, if need be one of Python's objects.
-    if not hasattr(value, "dtype") and array.dtype.kind not in "biufc":
+    has_type = hasattr(value, "dtype") and not isinstance(value, type)
+    if not has_type and array.dtype.kind not in "biufc":
         if isinstance(value, list | tuple | int):
             raise InvalidTypeError(
                 f"{described(value)} is no tensor: numpy has no type of numbers for what is in it"
