@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from placewire_schema.errors import InvalidStateError
 from placewire_schema.program import DeviceType
 
 from ._core import core
@@ -27,6 +28,8 @@ __all__ = [
 class DeviceMemoryBuffer(Uncopied):
     """Memory on a device, which goes with the object, by `free`, or at the end of a `with`.
 
+    Once it is freed, nothing can be written to it or read.
+
     Args:
         nbytes: Its size; 0 allocates nothing.
         device: Where.
@@ -45,6 +48,7 @@ class DeviceMemoryBuffer(Uncopied):
 
     def __init__(self, nbytes: int, device: Device | str, *, alignment: int = 0) -> None:
         self._device = as_device(device)
+        self._is_freed = False
         self._buffer = core.DeviceMemoryBuffer(
             checked_integer("nbytes", nbytes),
             self._device.type,
@@ -72,26 +76,36 @@ class DeviceMemoryBuffer(Uncopied):
 
         Raises:
             InvalidArgumentError: It does not fit.
+            InvalidStateError: The memory was freed.
             AccessError: The device cannot be written to.
         """
-        self._buffer.write(data, checked_integer("offset", offset))
+        self._held().write(data, checked_integer("offset", offset))
 
     def read(self, nbytes: int | None = None, offset: int = 0) -> bytes:
         """Copy from the device to the host. Default: everything from `offset` on.
 
         Raises:
             InvalidArgumentError: There are not so many bytes.
+            InvalidStateError: The memory was freed.
             AccessError: The device cannot be read.
         """
         start = checked_integer("offset", offset)
         wanted = (
             max(0, self.nbytes - start) if nbytes is None else checked_integer("nbytes", nbytes)
         )
-        return self._buffer.read(wanted, start)
+        return self._held().read(wanted, start)
 
     def free(self) -> None:
-        """Free the memory now; the buffer is empty then."""
+        """Free the memory now, unless that is done."""
+        self._is_freed = True
         self._buffer.free()
+
+    def _held(self) -> core.DeviceMemoryBuffer:
+        if self._is_freed:
+            raise InvalidStateError(
+                f"the memory on {self._device} was freed; make another DeviceMemoryBuffer"
+            )
+        return self._buffer
 
     def __enter__(self) -> Self:
         return self

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from placewire_schema.errors import InvalidArgumentError, NotFoundError, PlacewireError
+from placewire_schema.errors import (
+    InvalidArgumentError,
+    InvalidStateError,
+    NotFoundError,
+    PlacewireError,
+)
 
 from placewire.device_memory import DeviceMemoryBuffer, has_allocator
 from placewire.testing import SimulatedDevice
@@ -21,6 +26,21 @@ def test_what_is_written_to_a_device_can_be_read() -> None:
         assert device.bytes >= 8
     assert device.allocations == 0
     assert repr(buffer) == "DeviceMemoryBuffer(0, 'cuda:0')"
+
+
+def test_memory_that_was_freed_can_be_neither_read_nor_written() -> None:
+    with SimulatedDevice("cuda:0"):
+        buffer = DeviceMemoryBuffer(4, "cuda:0")
+        buffer.free()
+        buffer.free()
+        for use in (buffer.read, lambda: buffer.read(0), lambda: buffer.write(b"")):
+            with pytest.raises(InvalidStateError, match="the memory on cuda:0 was freed; make an"):
+                use()
+
+
+def test_empty_memory_reads_as_no_bytes() -> None:
+    with SimulatedDevice("cuda:0"), DeviceMemoryBuffer(0, "cuda:0") as buffer:
+        assert buffer.read() == b""
 
 
 def test_more_than_there_is_is_refused() -> None:

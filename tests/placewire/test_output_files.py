@@ -35,6 +35,28 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert problem_of(missing / "x") == f"the folder {missing} is not there; create it first"
 
 
+def test_a_link_to_a_file_that_can_be_written_can_be_written(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("new.pte")
+    check_writable(link, "--out", "a program")
+
+
+def test_a_link_into_a_folder_that_is_not_there_is_named_with_the_folder(tmp_path: Path) -> None:
+    link, missing = tmp_path / "link", tmp_path / "missing"
+    link.symlink_to(missing / "x")
+    assert problem_of(link) == (
+        f"{link} is a link to {missing / 'x'}, and the folder {missing} is not there; "
+        "create it first"
+    )
+
+
+def test_a_link_that_leads_back_to_itself_is_refused(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("link")
+    problem = problem_of(link)
+    assert problem == f"{link} is a link that leads back to itself; name another file"
+
+
 def test_a_folder_that_may_not_be_written_to_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import pickle
 import subprocess
 import sys
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -51,9 +55,35 @@ def test_the_result_is_json_if_wanted(corpus: Path) -> None:
     assert document["seconds"] > 0
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_what_is_no_finite_number_is_null_in_json(
+    corpus: Path, tmp_path: Path, number: float
+) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"JSON has no {name}")
+
+    np.savez(tmp_path / "in.npz", input0=np.full((4, 64), number, np.float32))
+    result = run("run", corpus / "mlp.pte", "-i", tmp_path / "in.npz", "--json")
+    assert result.code == 0, result.err
+    (output,) = json.loads(result.out, parse_constant=refuse)["outputs"]
+    assert [output[name] for name in ("mean", "minimum", "maximum")] == [None, None, None]
+
+
+def test_a_number_that_is_not_finite_is_null_in_json_too(corpus: Path, tmp_path: Path) -> None:
+    file = with_output(corpus, tmp_path / "nan.pte", program.Double(float("inf")))
+    result = run("run", file, "--json")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["outputs"][1]["value"] is None
+
+
 def test_a_constant_method_shows_its_values(corpus: Path) -> None:
     result = run("run", corpus / "constmethods.pte", "--method", "get_name")
     assert (result.code, result.out) == (0, "output 0: str 'tiny'\n")
+
+
+def test_a_method_without_inputs_is_not_said_to_have_random_ones(corpus: Path) -> None:
+    result = run("run", corpus / "constmethods.pte", "--method", "get_name")
+    assert "constmethods.pte: ran get_name, 1 time, " in result.err
 
 
 def test_a_device_can_be_simulated_and_a_backend_imported(corpus: Path, tmp_path: Path) -> None:
@@ -86,6 +116,10 @@ def test_a_device_can_be_simulated_and_a_backend_imported(corpus: Path, tmp_path
     [
         (("--simulate", "gpu"), "'gpu' is not a device"),
         (("--device-map", "cuda:0"), "is not of the form OLD=NEW"),
+        (
+            ("--device-map", "cuda=cuda:1", "--device-map", "cuda:0=cuda:2"),
+            "Invalid value for --device-map: cuda:0 cannot become both cuda:1 and cuda:2",
+        ),
         (("--backend", "nothing"), "is not of the form module.py:name"),
         (("--backend", "missing.py:Backend"), "there is no such file"),
         (("--backend", "json:nothing"), "json has no 'nothing'"),
@@ -103,7 +137,7 @@ def test_options_that_are_wrong_are_wrong_usage(
     ("name", "options", "message"),
     [
         ("mlp.pte", ("--method", "decode"), "there is no method 'decode'"),
-        ("mlp.pte", ("--backend", "json:JSONDecoder"), "gives JSONDecoder, which is no backend"),
+        ("mlp.pte", ("--backend", "json:JSONDecoder"), "gives a JSONDecoder, which is no backend"),
         ("xnnpack_mlp.pte", (), "XnnpackBackend"),
         ("missing.pte", (), "No such file"),
     ],
@@ -265,11 +299,88 @@ def test_inputs_that_do_not_fit_are_named(corpus: Path, tmp_path: Path) -> None:
     assert run("run", corpus / "mlp.pte", "-i", inputs, "--copy-inputs").code == 0
 
 
+def test_a_link_that_leads_nowhere_is_told_before_the_run(
+    corpus: Path, failing: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.npz"
+    out.symlink_to(tmp_path / "nowhere" / "out.npz")
+    backend = f"{failing}:make"
+    result = run("run", corpus / "mlp.pte", "-o", out, "--backend", backend, COLUMNS="900")
+    assert result.code == 2
+    assert f"the folder {tmp_path / 'nowhere'} is not there; create it first" in result.err
+    assert "no licence" not in result.err
+
+
 def test_a_single_array_is_refused_as_inputs(corpus: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "in.npy", np.zeros((4, 64), np.float32))
     result = run("run", corpus / "mlp.pte", "-i", tmp_path / "in.npy")
     assert result.code == 1
-    assert "is no .npz file, but one array; write it with np.savez(" in result.err
+    problem = "is no .npz file, but one array; write it with np.savez(path, input0=...)"
+    assert result.err == f"error: {tmp_path / 'in.npy'} {problem}\n"
+
+
+def test_an_array_of_objects_is_refused_without_advice_to_load_it(
+    corpus: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "in.npz"
+    np.savez(path, input0=np.array([None]))
+    result = run("run", corpus / "mlp.pte", "-i", path)
+    assert result.code == 1
+    assert result.err == (
+        f"error: {path}: input0 is an array of objects; these are not loaded, because reading "
+        "them can run code; write an array of numbers\n"
+    )
+
+
+def test_a_pickle_is_no_npz_file_and_nothing_more_is_said(corpus: Path, tmp_path: Path) -> None:
+    path = tmp_path / "in.npz"
+    path.write_bytes(pickle.dumps([1.0]))
+    result = run("run", corpus / "mlp.pte", "-i", path)
+    assert result.code == 1
+    expected = f"error: {path} is no .npz file; write it with np.savez(path, input0=...)\n"
+    assert result.err == expected
+
+
+def _damaged(path: Path) -> None:
+    """A compressed array whose bytes are no deflated ones."""
+    np.savez_compressed(path, input0=np.zeros((4, 64), np.float32))
+    content = bytearray(path.read_bytes())
+    start = content.index(b"input0.npy") + 60
+    content[start : start + 20] = b"\xff" * 20
+    path.write_bytes(content)
+
+
+def _text(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("input0.npy", "numbers")
+
+
+def _huge(path: Path) -> None:
+    """An array that says of itself that it has 4 PiB."""
+    stream = io.BytesIO()
+    header = {"descr": "<f4", "fortran_order": False, "shape": (2**40, 2**10)}
+    np.lib.format.write_array_header_1_0(stream, header)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("input0.npy", stream.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (_damaged, "input0 cannot be read: Error -3 while decompressing data"),
+        (_text, "input0 is no array; write it with np.savez("),
+        (_huge, "there is no memory for input0"),
+    ],
+)
+def test_an_array_that_cannot_be_read_is_named(
+    corpus: Path, tmp_path: Path, write: Callable[[Path], None], message: str
+) -> None:
+    path = tmp_path / "in.npz"
+    write(path)
+    result = run("run", corpus / "mlp.pte", "-i", path)
+    assert result.code == 1
+    assert result.err.startswith(f"error: {path}: {message}")
+    assert len(result.err.splitlines()) == 1
 
 
 def test_a_file_that_is_refused_is_named(corpus: Path) -> None:

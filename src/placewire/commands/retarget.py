@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import count, fail, printable, say
+from .device_pairs import device_pairs
 from .input_files import file_path
 
 if TYPE_CHECKING:
-    from placewire.device import Device
     from placewire.retarget import Retargeted
 
 __all__ = ["retarget"]
@@ -38,7 +38,7 @@ def retarget(
     The devices of tensors and planned buffers, the target_device of delegates and the device table
     change; nothing else does.
     """
-    devices = _parse(moves)
+    devices = device_pairs(moves)
     from placewire.placement import device_texts
     from placewire.pte import PteFile
     from placewire.retarget import retarget_file
@@ -54,23 +54,6 @@ def retarget(
     for finding in dropped:
         say(f"dropped: {printable(str(finding))}")
     _report(out, result)
-
-
-def _parse(moves: list[str]) -> dict[Device, Device]:
-    from placewire.device import Device
-
-    devices: dict[Device, Device] = {}
-    for text in moves:
-        old_text, equals, new_text = text.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"{text!r} is not of the form OLD=NEW, as in cuda:0=cuda:1")
-        try:
-            old, new = Device.parse(old_text), Device.parse(new_text)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
-        if devices.setdefault(old, new) != new:
-            raise typer.BadParameter(f"{old} cannot become both {devices[old]} and {new}")
-    return devices
 
 
 def _report(out: Path, result: Retargeted) -> None:

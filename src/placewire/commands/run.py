@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from math import isfinite
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import count, fail, output, printable, say
+from .device_pairs import device_of, device_pairs
 from .input_files import file_path
 from .output_files import check_writable
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from placewire.device import Device
     from placewire.module import Backend, Method
     from placewire.tensors import Tensor
 
@@ -94,8 +95,8 @@ def run(
     Shows what comes out, with mean and extremes of each tensor. Without --input the inputs are
     random: normal numbers, or 0 and 1 for integers and bools.
     """
-    devices = [_device(text, "--simulate") for text in simulate or ()]
-    pairs = _device_map(device_map or [])
+    devices = [device_of(text, "--simulate") for text in simulate or ()]
+    pairs = device_pairs(device_map or (), "--device-map")
     if out is not None:
         check_writable(out, "--output", "an .npz file")
     backends = [_backend(text, whole=traceback) for text in backend or ()]
@@ -116,7 +117,11 @@ def run(
             stack.enter_context(SimulatedDevice(device))
         module = stack.enter_context(
             Module(
-                file, device_map=pairs, backends=backends, copy_inputs=copy_inputs, library="numpy"
+                file,
+                device_map={str(old): new for old, new in pairs.items()},
+                backends=backends,
+                copy_inputs=copy_inputs,
+                library="numpy",
             )
         )
         try:
@@ -129,7 +134,7 @@ def run(
         if out is not None:
             write_atomically(out, [saved_outputs(result.arrays)])
         if as_json:
-            typer.echo(json.dumps(result.as_json(), indent=2))
+            typer.echo(json.dumps(_for_json(result.as_json()), indent=2, allow_nan=False))
         else:
             result.show(file)
 
@@ -178,9 +183,9 @@ class _Run:
         for index, (value, array) in enumerate(zip(self._values, self.arrays, strict=True)):
             text = printable(f"output {index}: {value['type']}{_in_words(array)}")
             console.print(text, markup=False)
-        source = "random inputs" if self._is_random else "inputs"
+        source = " on random inputs" if self._is_random else " on inputs"
         say(
-            f"{file}: ran {printable(self._meta.name)} on {source}, "
+            f"{file}: ran {printable(self._meta.name)}{source if self._meta.inputs else ''}, "
             f"{count(self._repeat, 'time')}, {self._seconds * 1000:.3f} ms each"
         )
 
@@ -232,6 +237,19 @@ def _plain(value: object) -> object:
     return _described([value])[0]["type"] if hasattr(value, "shape") else value
 
 
+def _for_json(value: object) -> object:
+    """The same with `null` for numbers that are not finite, and texts for complex ones; JSON has
+    neither.
+    """
+    if isinstance(value, dict):
+        return {name: _for_json(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_for_json(item) for item in value]
+    if isinstance(value, complex):
+        return str(value)
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
 def _in_words(array: np.ndarray[Any, Any]) -> str:
     numbers = _statistics(array)
     if "value" in numbers:
@@ -239,31 +257,10 @@ def _in_words(array: np.ndarray[Any, Any]) -> str:
     return "".join(f", {name} {number:.6g}" for name, number in numbers.items())
 
 
-def _device(text: str, option: str) -> Device:
-    from placewire.device import Device
-
-    try:
-        return Device.parse(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
-
-
-def _device_map(texts: list[str]) -> dict[str | Device, str | Device]:
-    pairs: dict[str | Device, str | Device] = {}
-    for text in texts:
-        old, equals, new = text.partition("=")
-        if not equals:
-            raise typer.BadParameter(
-                f"{text!r} is not of the form OLD=NEW, as in cuda:0=cuda:1",
-                param_hint="--device-map",
-            )
-        pairs[_device(old, "--device-map")] = _device(new, "--device-map")
-    return pairs
-
-
 def _backend(text: str, *, whole: bool) -> Backend:
     """Import a backend: an object, or a class or function without arguments that gives one."""
     from placewire.importing import ImportTextError, import_text
+    from placewire.wording import described
 
     from .failures import failure
 
@@ -278,7 +275,7 @@ def _backend(text: str, *, whole: bool) -> Backend:
         raise fail(failure(f"--backend {text} cannot be loaded", error, whole=whole)) from None
     if not is_backend:
         raise fail(
-            f"{text} gives {type(made).__name__}, which is no backend: it has no id and load; "
+            f"{text} gives {described(made)}, which is no backend: it has no id and load; "
             "name an object that has, or a class or function without arguments that makes one"
         )
     return made  # type: ignore[no-any-return]

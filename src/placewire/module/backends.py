@@ -13,7 +13,7 @@ from placewire_schema.errors import (
 )
 
 from placewire.argument_types import checked_items, checked_text, wrong_type
-from placewire.wording import is_encodable
+from placewire.wording import described, is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,12 +117,12 @@ def checked_id(backend: Backend) -> str:
     name: object = getattr(backend, "id", None)
     if not isinstance(name, str) or not name or not is_encodable(name):
         raise InvalidArgumentError(
-            f"{type(backend).__name__} is no backend: its id is {name!r}; expected a text that is "
+            f"{described(backend)} is no backend: its id is {name!r}; expected a text that is "
             "not empty, the name by which programs call it"
         )
     if not callable(getattr(backend, "load", None)):
         raise InvalidArgumentError(
-            f"{type(backend).__name__} is no backend: it has no method load(description)"
+            f"{described(backend)} is no backend: it has no method load(description)"
         )
     return name
 

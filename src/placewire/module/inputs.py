@@ -11,6 +11,7 @@ from placewire_schema.program import DeviceType, ScalarType
 
 from placewire._core import core
 from placewire.torch_tensors import borrowable, is_torch_tensor
+from placewire.wording import described
 
 from .metadata import type_name
 
@@ -52,7 +53,7 @@ def converted(value: object, expected: object) -> object:
     Raises:
         InvalidArgumentError: The element type cannot become the expected one without changing its
             kind, such as float32 to int64.
-        InvalidTypeError: There is no tensor in it.
+        InvalidTypeError: It is no tensor, and no numbers in lists.
         NotSupportedError: numpy has no such element type; give a torch tensor.
     """
     if not isinstance(expected, core.Tensor):
@@ -71,7 +72,7 @@ def converted(value: object, expected: object) -> object:
 
 def _on_host(value: object) -> object:
     """A value's elements in the host's memory."""
-    if not hasattr(value, "__dlpack_device__"):
+    if isinstance(value, type) or not hasattr(value, "__dlpack_device__"):
         return value
     kind, _ = value.__dlpack_device__()
     return value if kind == DeviceType.CPU.dlpack else core.copy_tensor(value, DeviceType.CPU, 0)
@@ -82,15 +83,33 @@ def _cast(value: object, scalar_type: ScalarType) -> np.ndarray[Any, Any]:
         raise NotSupportedError(
             f"numpy has no {scalar_type.torch}; give a torch tensor of that type"
         )
-    try:
-        array = np.from_dlpack(value) if isinstance(value, core.Tensor) else np.asarray(value)
-    except ValueError as error:
-        raise InvalidTypeError(f"{type(value).__name__} is no tensor: {error}") from None
+    array = np.from_dlpack(value) if isinstance(value, core.Tensor) else _as_array(value)
     # A list of Python's numbers has no element type of its own, so it may become any that holds it.
     rule = "same_kind" if hasattr(value, "dtype") or isinstance(value, core.Tensor) else "unsafe"
     if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, scalar_type.numpy, rule):  # type: ignore[arg-type]
         raise InvalidArgumentError(f"cannot convert {array.dtype} to {type_name(scalar_type)}")
     return array.astype(scalar_type.numpy)
+
+
+def _as_array(value: object) -> np.ndarray[Any, Any]:
+    try:
+        array = np.asarray(value)
+    except MemoryError:
+        raise
+    except Exception as error:  # the value's own code may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        raise InvalidTypeError(f"{described(value)} is no tensor: {reason}") from error
+    # numpy makes an array of anything, if need be one of Python's objects.
+    has_type = hasattr(value, "dtype") and not isinstance(value, type)
+    if not has_type and array.dtype.kind not in "biufc":
+        if isinstance(value, list | tuple | int):
+            raise InvalidTypeError(
+                f"{described(value)} is no tensor: numpy has no type of numbers for what is in it"
+            )
+        raise InvalidTypeError(
+            f"{described(value)} is no tensor; expected one, or numbers in lists"
+        )
+    return array
 
 
 def _in_order(array: np.ndarray[Any, Any], order: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from placewire_schema.errors import BusyError, InvalidArgumentError, PlacewireError
+from placewire_schema.errors import (
+    BusyError,
+    InvalidArgumentError,
+    InvalidStateError,
+    PlacewireError,
+)
 
 from placewire._core import core
 from placewire.argument_types import checked_items
@@ -37,13 +42,13 @@ class CallOptions:
 class Method(Uncopied):
     """A method that is loaded. `Module.method` makes it.
 
-    Threads: one at a time; a call during another thread's is a `BusyError`.
+    Threads: one at a time; a call during another one is a `BusyError`.
     """
 
     def __init__(
         self, loaded: core.Method, meta: MethodMeta, options: CallOptions, lock: Lock
     ) -> None:
-        self._loaded = loaded
+        self._loaded: core.Method | None = loaded
         self._meta = meta
         self._options = options
         self._lock = lock
@@ -65,7 +70,7 @@ class Method(Uncopied):
     @property
     def planned_buffers(self) -> tuple[BufferMeta, ...]:
         """Its planned memory, on the devices where it really is."""
-        return tuple(planned_buffer(*buffer) for buffer in self._loaded.planned_buffers)
+        return tuple(planned_buffer(*buffer) for buffer in self._held().planned_buffers)
 
     @property
     def inputs(self) -> tuple[object, ...]:
@@ -85,7 +90,7 @@ class Method(Uncopied):
             InvalidArgumentError: The arguments do not fit; the message names the input, what the
                 program accepts, and whether `copy_inputs` would help.
             InvalidTypeError: Something that is no tensor was given for one.
-            BusyError: Another thread is calling.
+            BusyError: It, or a method that shares its memory, is executing already.
             PlacewireError: A kernel or delegate failed; if it is Python code, its exception is the
                 cause.
         """
@@ -98,6 +103,7 @@ class Method(Uncopied):
         Raises:
             PlacewireError: As a call; `InvalidArgumentError` also for another number of inputs.
         """
+        loaded = self._held()
         given = checked_items("inputs", inputs, "a list of the method's inputs")
         if len(given) != len(self._expected):
             count = len(self._expected)
@@ -107,22 +113,32 @@ class Method(Uncopied):
             )
         if not self._lock.acquire(blocking=False):
             raise BusyError(
-                f"{self.name}: another thread is executing it, or a method that shares its memory; "
-                "wait for that call, or let each thread open a Module of its own"
+                f"{self.name} is executing already, or a method that shares its memory is; let "
+                "that call end first, or open a Module of its own for this one"
             )
         try:
             for index, value in enumerate(given):
-                self._set_input(index, value)
-            self._loaded.execute()
-            return self._outputs(self._library(given))
+                self._set_input(loaded, index, value)
+            loaded.execute()
+            return self._outputs(loaded, self._library(given))
         finally:
             self._lock.release()
 
-    def _set_input(self, index: int, value: object) -> None:
+    def let_go(self) -> None:
+        """Let go of the method of the core, as is done when the interpreter ends."""
+        self._loaded = None
+        self._expected = ()
+
+    def _held(self) -> core.Method:
+        if self._loaded is None:
+            raise InvalidStateError(f"{self.name} cannot be used while the interpreter ends")
+        return self._loaded
+
+    def _set_input(self, loaded: core.Method, index: int, value: object) -> None:
         expected = self._expected[index]
         try:
             convert = converted if self._options.copy_inputs else as_input
-            self._loaded.set_input(index, convert(value, expected))
+            loaded.set_input(index, convert(value, expected))
         except PlacewireError as error:
             raise self._with_place(error, index, value) from error.__cause__
 
@@ -157,11 +173,11 @@ class Method(Uncopied):
             return self._options.library
         return "torch" if any(map(is_torch_tensor, inputs)) else "numpy"
 
-    def _outputs(self, library: Library) -> list[Any]:
+    def _outputs(self, loaded: core.Method, library: Library) -> list[Any]:
         outputs = []
         for index in range(len(self._meta.outputs)):
             try:
-                value = self._loaded.output(index)
+                value = loaded.output(index)
                 outputs.append(as_output(value, library, copy=self._options.copy_outputs))
             except PlacewireError as error:
                 text = f"{self.name}: output {index}: {error}"

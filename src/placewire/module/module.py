@@ -23,7 +23,7 @@ from placewire._core import core
 from placewire.argument_types import checked_flag, checked_items, checked_text, wrong_type
 from placewire.device import Device, as_device
 from placewire.uncopied import Uncopied
-from placewire.wording import did_you_mean
+from placewire.wording import described, did_you_mean
 
 from .backends import checked_backends, registered_backends
 from .kernels import default_kernels
@@ -259,7 +259,9 @@ class Module(Uncopied):
                 f"{error}; as for kernels, {self._advice()}"
             ) from error.__cause__
         lock = self._shared_lock or Lock()
-        return Method(loaded, method_meta(program.meta(name)), self._options, lock)
+        method = Method(loaded, method_meta(program.meta(name)), self._options, lock)
+        _loaded_methods.add(method)
+        return method
 
     def _check_name(self, name: str) -> None:
         if name not in self._names:
@@ -284,6 +286,7 @@ class Module(Uncopied):
 
 
 _open_modules: WeakSet[Module] = WeakSet()
+_loaded_methods: WeakSet[Method] = WeakSet()
 
 
 @atexit.register
@@ -291,10 +294,14 @@ def _close_all() -> None:
     """Close what is open while the interpreter can still free it.
 
     A backend usually refers to the globals that the module is one of, and Python's collector of
-    cycles does not see that the core refers to the backend.
+    cycles does not see that the core refers to the backend. Nor does it see that torch's kernels
+    refer to what implements an operator of `torch.library`, which has such globals, too.
     """
     for module in list(_open_modules):
         module.close()
+    for method in list(_loaded_methods):
+        method.let_go()
+    default_kernels.cache_clear()
 
 
 def _open(file: object) -> tuple[str, core.Program]:
@@ -307,7 +314,7 @@ def _open(file: object) -> tuple[str, core.Program]:
         contents = memoryview(file)  # type: ignore[arg-type]
     except TypeError:
         raise InvalidTypeError(
-            f"{type(file).__name__} is no program; expected a path, or the bytes of a file"
+            f"{described(file)} is no program; expected a path, or the bytes of a file"
         ) from None
     if not contents.c_contiguous:
         raise InvalidArgumentError("the bytes of the file do not lie one after the other")
@@ -337,7 +344,7 @@ def _kernel_sources(kernels: Sequence[core.KernelSource]) -> list[core.KernelSou
     for source in sources:
         if not isinstance(source, core.KernelSource):
             raise InvalidTypeError(
-                f"kernels has a {type(source).__name__}; expected kernel sources. Functions are "
+                f"kernels has {described(source)}; expected kernel sources. Functions are "
                 "registered with placewire.kernel or placewire.ScopedKernel"
             )
     return sources
@@ -348,9 +355,15 @@ def _device_pairs(
 ) -> list[tuple[int, int, int, int]]:
     if not isinstance(device_map, Mapping):
         raise wrong_type("device_map", device_map, "a dictionary such as {'cuda:0': 'cuda:1'}")
-    pairs = []
+    targets: dict[Device, Device] = {}
     for old, new in device_map.items():
         source = as_device(old, "a key of device_map")
         target = as_device(new, "a value of device_map")
-        pairs.append((int(source.type), source.index, int(target.type), target.index))
-    return pairs
+        if targets.setdefault(source, target) != target:
+            raise InvalidArgumentError(
+                f"device_map: {source} cannot become both {targets[source]} and {target}"
+            )
+    return [
+        (int(source.type), source.index, int(target.type), target.index)
+        for source, target in targets.items()
+    ]

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from placewire_schema.errors import InvalidArgumentError, InvalidProgramError
 
+from placewire.wording import described
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -122,7 +124,7 @@ class Nesting:
             return _values(value, self.container.keys, path)
         if not isinstance(value, (list, tuple, deque)):
             raise InvalidArgumentError(
-                f"{path} is {_kind(value)}; expected a {_short(self.container.type)} of "
+                f"{path} is {described(value)}; expected a {_short(self.container.type)} of "
                 f"{len(self.children)}"
             )
         if len(value) != len(self.children):
@@ -271,7 +273,7 @@ def _named_tuple(name: str, count: int) -> Callable[..., tuple[Any, ...]]:
 def _values(value: object, keys: tuple[Any, ...], path: str) -> Sequence[object]:
     if not isinstance(value, Mapping):
         raise InvalidArgumentError(
-            f"{path} is {_kind(value)}; expected a dictionary with the keys: {_listed(keys)}"
+            f"{path} is {described(value)}; expected a dictionary with the keys: {_listed(keys)}"
         )
     missing = [key for key in keys if key not in value]
     unknown = [key for key in value if key not in keys]
@@ -293,10 +295,6 @@ def _listed(keys: Sequence[object]) -> str:
 
 def _short(name: str) -> str:
     return name.rpartition(".")[2]
-
-
-def _kind(value: object) -> str:
-    return f"a {type(value).__name__}"
 
 
 def _excerpt(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from placewire_schema.errors import AllocationError, InvalidArgumentError, NotSu
 from placewire._core import core
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from .method import Method
@@ -24,7 +26,9 @@ def load_inputs(path: Path, method: Method) -> list[object]:
 
     Raises:
         OSError: The file cannot be read.
-        InvalidArgumentError: It is no .npz file, or lacks a tensor, or has what is no input.
+        InvalidArgumentError: It is no .npz file, or lacks a tensor, or has what is no input, such
+            as an array of objects.
+        AllocationError: There is no memory for an array.
     """
     arrays = _arrays(path)
     names = [f"input{index}" for index in range(len(method.inputs))]
@@ -55,14 +59,49 @@ def _arrays(path: Path) -> dict[str, np.ndarray[Any, Any]]:
     """The arrays of an .npz file by their names."""
     try:
         content = np.load(path, allow_pickle=False)
-        if isinstance(content, np.ndarray):
+    except _UNREADABLE as error:
+        # Of what begins as no file of its own numpy says that it may be a pickle.
+        reason = "" if _speaks_of_pickles(error) else f": {error}"
+        raise InvalidArgumentError(f"{path} is no .npz file{reason}; {_ADVICE}") from None
+    if isinstance(content, np.ndarray):
+        raise InvalidArgumentError(f"{path} is no .npz file, but one array; {_ADVICE}")
+    with content as archive:
+        return {name: _array(path, archive, name) for name in archive.files}
+
+
+_ADVICE = "write it with np.savez(path, input0=...)"
+
+_UNREADABLE = (
+    ValueError,
+    EOFError,
+    AttributeError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What numpy and zipfile raise about a file that is damaged, encrypted, or another one."""
+
+
+def _array(path: Path, archive: Mapping[str, object], name: str) -> np.ndarray[Any, Any]:
+    try:
+        array = archive[name]
+    except MemoryError:
+        raise AllocationError(f"{path}: there is no memory for {name}") from None
+    except _UNREADABLE as error:
+        if _speaks_of_pickles(error):
             raise InvalidArgumentError(
-                f"{path} is no .npz file, but one array; write it with np.savez(path, input0=...)"
-            )
-        with content as archive:
-            return {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise InvalidArgumentError(f"{path} is no .npz file of numbers: {error}") from None
+                f"{path}: {name} is an array of objects; these are not loaded, because reading "
+                "them can run code; write an array of numbers"
+            ) from None
+        raise InvalidArgumentError(f"{path}: {name} cannot be read: {error}") from None
+    if not isinstance(array, np.ndarray):  # numpy gives the bytes of what is no .npy file
+        raise InvalidArgumentError(f"{path}: {name} is no array; {_ADVICE}")
+    return array
+
+
+def _speaks_of_pickles(error: Exception) -> bool:
+    return "pickle" in str(error)
 
 
 def _input(array: np.ndarray[Any, Any], expected: object) -> object:

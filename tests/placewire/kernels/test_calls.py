@@ -215,7 +215,16 @@ def test_views_of_another_library_are_refused() -> None:
             register()
 
 
-def test_a_kernel_that_stays_registered_leaks_nothing_at_exit(corpus: Path) -> None:
+def printed_until_the_end(script: str) -> tuple[str, str]:
+    """Standard output and errors of a script, until its interpreter has ended."""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("kept", ["", "add_nine = "])
+def test_a_kernel_that_stays_registered_leaks_nothing_at_exit(corpus: Path, kept: str) -> None:
     script = f"""
 from placewire import Module, kernel
 
@@ -223,10 +232,30 @@ from placewire import Module, kernel
 def add(x, y, alpha, out):
     out[:] = 9
 
-Module({str(corpus / "multimethod.pte")!r}).add
+{kept}Module({str(corpus / "multimethod.pte")!r}).add
 print("loaded")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert (done.stdout, done.stderr) == ("loaded\n", "")
+    assert printed_until_the_end(script) == ("loaded\n", "")
+
+
+@pytest.mark.parametrize("kept", ["module", "module.forward"])
+def test_an_operator_of_torch_library_leaks_nothing_at_exit(tmp_path: Path, kept: str) -> None:
+    exported = torch.export.export(torch.nn.ReLU(), (torch.ones(3),))
+    path = tmp_path / "doubled.pte"
+    path.write_bytes(renamed(bytes(export(exported).pte), "aten::relu", "placewire_leak::doubled"))
+    script = f"""
+import torch
+from placewire import Module
+
+library = torch.library.Library("placewire_leak", "DEF")
+library.define("doubled.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+
+def doubled(x, *, out):
+    return out.copy_(x * 2)
+
+library.impl("doubled.out", doubled, "CompositeExplicitAutograd")
+module = Module({str(path)!r})
+kept = {kept}
+print(kept(torch.ones(3)).tolist())
+"""
+    assert printed_until_the_end(script) == ("[2.0, 2.0, 2.0]\n", "")

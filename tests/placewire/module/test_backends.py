@@ -235,6 +235,11 @@ def test_what_is_no_backend_is_refused(corpus: Path, wrong: object) -> None:
         register_backend(wrong)  # type: ignore[arg-type]
 
 
+def test_none_is_named_as_no_backend(corpus: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"^None is no backend: its id is None"):
+        Module(corpus / "dev_add.pte", backends=[None])  # type: ignore[list-item]
+
+
 def test_the_class_of_a_backend_is_no_backend(corpus: Path) -> None:
     with pytest.raises(InvalidTypeError, match="the class AddingBackend; expected an object of it"):
         Module(corpus / "dev_add.pte", backends=[AddingBackend])  # type: ignore[list-item]

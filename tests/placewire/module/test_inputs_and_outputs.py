@@ -224,7 +224,7 @@ def test_with_copies_a_tensor_of_the_core_is_converted(corpus: Path) -> None:
         (X.astype(np.complex64), "cannot convert complex64 to float32"),
         (torch.zeros(2, 2, dtype=torch.complex64), "cannot convert torch.complex64 to float32"),
         (X.ravel(), "input 1 must be like"),
-        ([["a"]], "cannot convert <U1 to float32"),
+        (np.array([["a"]]), "cannot convert <U1 to float32"),
     ],
 )
 def test_even_with_copies_what_would_change_its_meaning_is_refused(
@@ -233,6 +233,50 @@ def test_even_with_copies_what_would_change_its_meaning_is_refused(
     module = Module(corpus / "multimethod.pte", copy_inputs=True)
     with pytest.raises(InvalidArgumentError, match=message):
         module.add(X, given)
+
+
+class _NoArray:
+    """An object that fails to become an array."""
+
+    def __array__(self, *args: object, **kwargs: object) -> Any:
+        raise RuntimeError("on strike")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (None, "None is no tensor; expected one, or numbers in lists"),
+        ("text", "a str is no tensor; expected one, or numbers in lists"),
+        (np.ndarray, "the class ndarray is no tensor; expected one, or numbers in lists"),
+        ([["a"]], "a list is no tensor: numpy has no type of numbers for what is in it"),
+        ([None], "a list is no tensor: numpy has no type of numbers for what is in it"),
+        (2**70, "an int is no tensor: numpy has no type of numbers for what is in it"),
+        ([[1.0], [2.0, 3.0]], "a list is no tensor: ValueError: "),
+        (_NoArray(), "a _NoArray is no tensor: RuntimeError: on strike"),
+    ],
+)
+def test_with_copies_what_is_no_tensor_is_told_with_what_is_expected(
+    corpus: Path, given: object, message: str
+) -> None:
+    module = Module(corpus / "multimethod.pte", copy_inputs=True)
+    with pytest.raises(InvalidTypeError, match=f"add: input 1: {message}"):
+        module.add(X, given)
+
+
+def test_a_method_that_calls_itself_is_told_that_it_is_executing(corpus: Path) -> None:
+    class Calling(Adding):
+        def execute(self, arguments: tuple[object, ...]) -> None:
+            del arguments
+            module.forward(X, X)
+
+    class CallingBackend(AddingBackend):
+        def load(self, description: object) -> Adding:
+            del description
+            return Calling({})
+
+    module = Module(corpus / "dev_cpu_spec.pte", backends=[CallingBackend()])
+    with module, pytest.raises(BusyError, match=": forward is executing already, or a method"):
+        module.forward(X, X)
 
 
 def test_a_number_must_be_what_the_program_was_exported_with(corpus: Path) -> None:
@@ -400,7 +444,9 @@ def test_a_call_during_another_threads_is_busy(corpus: Path) -> None:
     thread.start()
     try:
         assert entered.wait(30)
-        with pytest.raises(BusyError, match=r"forward: another thread.*each thread open"):
+        with pytest.raises(
+            BusyError, match=r"forward is executing already, or a method that shares"
+        ):
             module.forward(X, X)
     finally:
         may_leave.set()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,7 +92,7 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
         Module(b"nothing that could be a program")
     with pytest.raises(FileNotFoundError):
         Module(tmp_path / "missing.pte")
-    with pytest.raises(InvalidTypeError, match="int is no program; expected a path, or the bytes"):
+    with pytest.raises(InvalidTypeError, match="an int is no program; expected a path, or"):
         Module(17)
     with pytest.raises(InvalidArgumentError, match="do not lie one after the other"):
         Module(memoryview(b"0123456789")[::2])
@@ -164,9 +165,12 @@ def test_the_name_of_a_file_need_not_be_text(corpus: Path, tmp_path: Path) -> No
     assert Module(path).get_vocab() == 32000
 
 
-def test_a_function_is_no_source_of_kernels(corpus: Path) -> None:
-    with pytest.raises(InvalidTypeError, match="kernels has a function; expected kernel sources"):
-        Module(corpus / "mlp.pte", kernels=[lambda name: None])  # type: ignore[list-item]
+@pytest.mark.parametrize(
+    ("source", "found"), [(lambda name: None, "a function"), (1, "an int"), (None, "None")]
+)
+def test_what_is_no_source_of_kernels_is_refused(corpus: Path, source: Any, found: str) -> None:
+    with pytest.raises(InvalidTypeError, match=f"kernels has {found}; expected kernel sources"):
+        Module(corpus / "mlp.pte", kernels=[source])
 
 
 def test_a_closed_module_is_refused_and_says_so(corpus: Path) -> None:
@@ -262,6 +266,12 @@ def test_a_device_map_moves_a_program(corpus: Path, simulate: Simulate) -> None:
         planned = [(str(buffer.device), buffer.nbytes) for buffer in module.forward.planned_buffers]
         assert planned == [("cpu:0", 32), ("cuda:1", 48)]
         assert device.bytes >= 48
+
+
+def test_a_device_map_with_two_new_devices_for_one_is_refused(corpus: Path) -> None:
+    message = "device_map: cuda:0 cannot become both cuda:1 and cuda:2"
+    with pytest.raises(InvalidArgumentError, match=message):
+        Module(corpus / "dev_add.pte", device_map={"cuda": "cuda:1", "cuda:0": "cuda:2"})
 
 
 @pytest.mark.parametrize("device_map", [{"cuda": "gpu:0"}, {"cuda:300": "cuda:0"}])

@@ -99,7 +99,7 @@ def test_leaves_are_called_by_how_they_are_reached() -> None:
 @pytest.mark.parametrize(
     ("root", "value", "message"),
     [
-        (PAIR, 1, "args is a int; expected a tuple of 2"),
+        (PAIR, 1, "args is an int; expected a tuple of 2"),
         (PAIR, (1,), "args has 1 items; expected 2"),
         (MASKED, [1, 2], "args is a list; expected a dictionary with the keys: 'mask', 'x'"),
         (MASKED, {"mask": 1}, "args lacks 'x'; its keys are: 'mask', 'x'"),

@@ -36,7 +36,7 @@ def test_a_signature_shows_a_call() -> None:
     ("args", "kwargs", "message"),
     [
         ((1,), {}, "forward takes 2 arguments, forward(*, (*, *), mask=*); 1 was given"),
-        ((1, 2), {"mask": 4}, "args[1] is a int; expected a tuple of 2"),
+        ((1, 2), {"mask": 4}, "args[1] is an int; expected a tuple of 2"),
         ((1, (2, 3)), {}, "kwargs lacks 'mask'; its keys are: 'mask'"),
         (
             (1, (2, 3)),
