@@ -221,8 +221,9 @@ bool Preparation::find_views(std::size_t index, Result& result) {
       return false;
     }
   }
-  // What is read after its place was taken is not what was written.
-  if (uses_[result.value].last > result.last) {
+  // What is read after its place was taken, at the end by the caller, is not what was written.
+  if (uses_[result.value].last > result.last ||
+      (facts_[result.value].is_output && until != kNever)) {
     return false;
   }
   for (const std::size_t view : result.views) {

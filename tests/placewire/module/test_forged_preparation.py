@@ -42,6 +42,14 @@ def test_what_is_added_to_its_own_place_starts_anew_in_each_call() -> None:
     assert outputs(pte, x) == [[[-9, -8], [-7, -6]]] * 4
 
 
+def test_an_output_whose_place_is_taken_is_what_lies_there_in_the_end() -> None:
+    values = [planned(0), planned(16), planned(32), planned(32), p.Null()]
+    calls = [(NEG, [0, 1, 1]), (CLONE, [1, 4, 2, 2]), (NEG, [1, 3, 3])]
+    pte = flat_file(values, calls, [0], [2])
+    x = np.arange(4, dtype=np.float32).reshape(2, 2)
+    assert outputs(pte, x) == [x.tolist()] * 4
+
+
 def test_a_copy_of_what_an_operator_writes_besides_its_results_keeps_the_old_elements() -> None:
     x, row = (1, 2, 2), (2,)
     values: list[Any] = [
