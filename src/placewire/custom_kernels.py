@@ -37,8 +37,8 @@ def kernel(
     It gets the arguments of the operator's schema, in order. Tensors are views of the program's
     memory; the function writes its results to those that it is to fill, and returns None or one of
     them. If the shape of the first may change, numpy's view has its largest sizes, and the function
-    returns the sizes that it used, as a tuple; torch's is empty, to be resized, as functions do that
-    get it as `out=`. If it fills none, it returns a bool, int or float.
+    returns the sizes that it used, as a tuple; torch's is empty, and resized by what gets it as
+    `out=`. If it fills none, it returns a bool, int or float.
     Constants of the program cannot be written by numpy; torch cannot keep a kernel from it.
 
     Args:
