@@ -91,7 +91,7 @@ def test_a_setting_that_there_is_not_or_cannot_be_is_named() -> None:
     ("arguments", "message"),
     [
         ({"config": "placewire"}, "config is a str; expected an ExportConfig, or a dictionary"),
-        ({"config": ExportConfig}, "config is a ModelMetaclass; expected an ExportConfig"),
+        ({"config": ExportConfig}, "config is the class ExportConfig; expected an ExportConfig"),
         ({"constant_methods": ["n"]}, "constant_methods is a list; expected a dictionary"),
         ({"constant_methods": {1: 2}}, "constant_methods has the name 1; expected a string"),
         ({"args": [torch.zeros(2)]}, "args is a list; expected a tuple of example arguments"),
