@@ -13,6 +13,7 @@ GUARDED = (
     "aten::convolution_backward.out",
     "aten::div.Scalar_mode_out",
     "aten::max_pool2d_with_indices_backward.grad_input",
+    "aten::replication_pad3d.out",
 )
 
 

@@ -134,15 +134,13 @@ def _refuse_statistics(*statistics: torch.Tensor | None) -> None:
         )
 
 
-def _convolve(function: Callable[..., object], *arguments: object, **outs: object) -> None:
+def _bound(function: Callable[..., object], *arguments: object, **outs: object) -> None:
     """Refuse strides, paddings and dilations with which sizes overflow."""
     for numbers in arguments:
         if isinstance(numbers, list):
             for number in numbers:
                 if abs(number) > _LARGEST:
-                    raise ValueError(
-                        f"a convolution has {number}; expected {-_LARGEST} to {_LARGEST}"
-                    )
+                    raise ValueError(f"there is {number}; expected {-_LARGEST} to {_LARGEST}")
     function(*arguments, **outs)
 
 
@@ -164,12 +162,17 @@ _GUARDS: dict[str, Callable[..., None]] = {
     "aten::_native_batch_norm_legit.no_stats_out": _normalize_batch,
     "aten::_upsample_bilinear2d_aa.out": _resample,
     "aten::batch_norm_update_stats.out": _update_statistics,
-    "aten::convolution.out": _convolve,
-    "aten::convolution_backward.out": _convolve,
+    "aten::convolution.out": _bound,
+    "aten::convolution_backward.out": _bound,
     "aten::div.Scalar_mode_out": _divide,
     "aten::div.out_mode": _divide,
     "aten::max_pool2d_with_indices_backward.grad_input": _spread_max_pool,
     "aten::native_batch_norm.out": _normalize_batch_by,
     "aten::upsample_bilinear2d.vec_out": _resample,
     "aten::upsample_nearest2d.vec_out": _resample,
+    **{
+        f"aten::{kind}_pad{n}d.out": _bound
+        for kind in ("reflection", "replication")
+        for n in (1, 2, 3)
+    },
 }

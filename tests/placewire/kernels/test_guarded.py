@@ -87,7 +87,7 @@ def test_numbers_with_which_a_convolution_overflows_are_errors(number: int, plac
     values[numbers[place]].val = Int(number)
     with (
         Module(pack_program(unpacked)) as module,
-        pytest.raises(InternalError, match=rf"a convolution has {number}; expected -2147483647 to"),
+        pytest.raises(InternalError, match=rf"there is {number}; expected -2147483647 to"),
     ):
         module.method().run([x, weight])
 
