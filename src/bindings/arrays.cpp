@@ -12,6 +12,7 @@
 #include "dlpack.h"
 #include "placewire/runtime/simulated_device.h"
 #include "python_exceptions.h"
+#include "torch_lookup.h"
 
 namespace nb = nanobind;
 
@@ -97,8 +98,7 @@ nb::object capsule_of(const TensorImpl& tensor, Span<const std::int64_t> sizes, 
 PyObject* torch_from_capsule() {
   static PyObject* function = nullptr;
   if (function == nullptr) {
-    const nb::object module = nb::steal(PyImport_ImportModule("torch._C"));
-    function = module.is_valid() ? PyObject_GetAttrString(module.ptr(), "_from_dlpack") : nullptr;
+    function = find_in_torch("_from_dlpack");
   }
   return function;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "interpreter_lock.h"
+#include "torch_lookup.h"
 
 namespace nb = nanobind;
 
@@ -20,8 +21,7 @@ thread_local std::vector<PyObject*> entered;
 PyObject* inference_mode() {
   static PyObject* type = nullptr;
   if (type == nullptr) {
-    const nb::object module = nb::steal(PyImport_ImportModule("torch._C"));
-    type = module.is_valid() ? PyObject_GetAttrString(module.ptr(), "_InferenceMode") : nullptr;
+    type = find_in_torch("_InferenceMode");
   }
   return type;
 }

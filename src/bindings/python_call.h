@@ -5,7 +5,7 @@
 
 #include <map>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "fixed_tensors.h"

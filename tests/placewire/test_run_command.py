@@ -16,6 +16,7 @@ import pytest
 from placewire_schema import program
 
 from placewire import PteFile
+from tests.placewire.module.adding_backend import SOURCE
 from tests.placewire.test_cli import run
 
 
@@ -88,16 +89,7 @@ def test_a_method_without_inputs_is_not_said_to_have_random_ones(corpus: Path) -
 
 def test_a_device_can_be_simulated_and_a_backend_imported(corpus: Path, tmp_path: Path) -> None:
     module = tmp_path / "backends.py"
-    module.write_text(
-        "import numpy as np\n"
-        "class Adding:\n"
-        "    id = 'BackendWithCompilerDemo'\n"
-        "    def load(self, description):\n"
-        "        return self\n"
-        "    def execute(self, arguments):\n"
-        "        left, right = (np.frombuffer(t.read(), np.float32) for t in arguments[:2])\n"
-        "        arguments[2].write(left + right)\n"
-    )
+    module.write_text(SOURCE)
     inputs = tmp_path / "in.npz"
     x = np.arange(4, dtype=np.float32).reshape(2, 2)
     np.savez(inputs, input0=x, input1=x + 1)

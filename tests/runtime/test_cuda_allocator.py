@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.placewire.module.adding_backend import SOURCE
+from tests.placewire.test_cli import run
 from tests.runtime.case_program import (
     CORE,
     CUDA_SOURCES,
@@ -84,30 +83,19 @@ def test_a_program_is_run_on_it_from_the_command_line(
     build = CaseCompiler(tmp_path, double.compiler, ("-O0",))
     library = build.library("libfake_cudart.so", build.core(CORE))
     (tmp_path / "adding.py").write_text(
-        "import numpy as np\n"
-        "class Adding:\n"
-        "    id = 'BackendWithCompilerDemo'\n"
+        SOURCE + "class OnGpu(Adding):\n"
         "    def load(self, description):\n"
         "        assert str(description.device) == 'cuda:0'\n"
         "        return self\n"
-        "    def execute(self, arguments):\n"
-        "        left, right = (np.frombuffer(t.read(), np.float32) for t in arguments[:2])\n"
-        "        arguments[2].write(left + right)\n"
     )
     x = np.arange(4, dtype=np.float32).reshape(2, 2)
     np.savez(tmp_path / "in.npz", input0=x, input1=x + 1)
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "placewire", "run", corpus / "dev_add.pte", "--cuda"),
-            *("-i", tmp_path / "in.npz", "-o", tmp_path / "out.npz"),
-            *("--backend", f"{tmp_path / 'adding.py'}:Adding"),
-        ],
-        env={**os.environ, VARIABLE: str(library)},
-        capture_output=True,
-        text=True,
-        check=False,
+    done = run(
+        *("run", corpus / "dev_add.pte", "--cuda", "--backend", f"{tmp_path / 'adding.py'}:OnGpu"),
+        *("-i", tmp_path / "in.npz", "-o", tmp_path / "out.npz"),
+        **{VARIABLE: str(library)},
     )
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert (np.load(tmp_path / "out.npz")["output0"] == 2 * x + 1).all()
 
 

@@ -51,6 +51,11 @@ class TorchOperator:
     schema: torch._C.FunctionSchema
     overload: OpOverload | None
 
+    @property
+    def name(self) -> str:
+        """What out variants are called by: with a dot, also if there is no overload."""
+        return f"{self.schema.name}.{self.schema.overload_name}"
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the arguments."""
@@ -106,11 +111,11 @@ class TorchOperator:
         torch marks operators of which they do, but not all of them; so this is only said of the
         core operators, and of those that are listed, which were tried.
         """
+        if self.overload is None:
+            return True
         tags = {tag for each in self._overloads for tag in each.tags}
-        if self.overload is None or torch.Tag.dynamic_output_shape in tags:
-            return self.overload is None
-        name = f"{self.schema.name}.{self.schema.overload_name}"
-        return torch.Tag.core in tags or name in SPECIALIZED or is_listed(self.overload)
+        was_tried = self.name in SPECIALIZED or is_listed(self.overload)
+        return torch.Tag.dynamic_output_shape not in tags and (torch.Tag.core in tags or was_tried)
 
     @cached_property
     def writes_inputs(self) -> bool:
@@ -127,7 +132,7 @@ class TorchOperator:
         """
         if self.overload is None:
             return True
-        if self.overload.namespace != "aten" or self.writes != self.outs:
+        if not self.is_torchs or self.writes != self.outs:
             return False
         return not any(torch.Tag.nondeterministic_seeded in each.tags for each in self._overloads)
 
@@ -155,9 +160,8 @@ class TorchOperator:
             return copy
         assert self.overload is not None
         call = call_of(self.overload)
-        name = f"{self.schema.name}.{self.schema.overload_name}"
-        specialize = SPECIALIZED.get(name) if fixed else None
-        return replace(call, function=guarded(name, call.function), specialize=specialize)
+        specialize = SPECIALIZED.get(self.name) if fixed else None
+        return replace(call, function=guarded(self.name, call.function), specialize=specialize)
 
 
 def find_operator(name: str) -> TorchOperator | None:

@@ -12,6 +12,21 @@ from placewire import Tensor
 from placewire._core import core
 from placewire.testing import SimulatedDevice
 
+SOURCE = """
+import numpy as np
+
+class Adding:
+    id = "BackendWithCompilerDemo"
+
+    def load(self, description):
+        return self
+
+    def execute(self, arguments):
+        left, right = (np.frombuffer(tensor.read(), np.float32) for tensor in arguments[:2])
+        arguments[2].write(left + right)
+"""
+"""A module with such a backend, for the command line: it copies, so any device will do."""
+
 
 @dataclass
 class AddingBackend:
